@@ -1,5 +1,7 @@
-//! Which thread serves a new connection: one thread accepts all, and gives each to the one that has the fewest. Were all
-//! to wait for the same queue, each connection would wake all of them, and those that wake first would have most.
+//! Distributes new connections. The first thread accepts all of them and passes each one to the thread with the fewest.
+//!
+//! If all threads waited for the same queue, each connection would wake all of them. Fast threads would get more
+//! connections than others.
 
 use std::cell::Cell;
 use std::io;
@@ -21,50 +23,49 @@ use crate::shared::{Command, Shared};
 use crate::socket::watch;
 use crate::thread::Thread;
 
-/// How often a process whose JavaScript is busy looks whether others take a new connection, before it does so itself.
+/// The number of times that a process with a busy event loop checks the queue before it accepts.
 const QUEUE_CHECKS: u32 = 4;
 const QUEUE_CHECK_INTERVAL: Duration = Duration::from_millis(1);
-/// Connections that it takes at most when nobody else has done so for that long: one first, then twice as many each time.
+/// The maximum number of connections that such a process accepts per round. The number starts at 1 and doubles each
+/// round.
 const MAX_CLAIM: u32 = 16;
 
-/// A thread, as the one sees it that accepts.
+/// A thread to which the acceptor passes connections.
 #[derive(Clone)]
 pub struct WorkerHandle {
-    /// What is said to it.
     pub commands: UnboundedSender<Command>,
-    /// Its connections that are open, or on their way to it.
+    /// The number of its connections, including those that are still in `commands`.
     pub open: Arc<AtomicUsize>,
 }
 
-/// A connection that a thread is to serve.
+/// A connection that was accepted for a thread.
 pub struct AcceptedConnection {
-    /// Its socket, which does not block.
+    /// The non-blocking socket.
     pub socket: OwnedFd,
-    /// The client; `None` for a unix socket.
+    /// The client's address. `None` for a unix socket.
     pub peer: Option<SocketAddr>,
-    /// Its place among the open ones.
     pub permit: ConnectionPermit,
 }
 
-/// A connection that counts as open while this lives.
+/// Counts a connection as open until it is dropped.
 pub struct ConnectionPermit {
     shared: Arc<Shared>,
     thread_connections: Arc<AtomicUsize>,
 }
 
-/// Where the first thread of the engine accepts connections, for itself and the others.
+/// Accepts connections on the first thread.
 pub struct Acceptor {
     listener: AsyncFd<Listener>,
-    /// Its own is the first.
+    /// The first one is the thread of the acceptor.
     workers: Vec<WorkerHandle>,
     last: Cell<usize>,
-    /// Connections that others have left, and how many they will have the next time.
+    /// Connections that this process may accept without a check, and the number for the next round.
     claimed: Cell<u32>,
     next_claim: Cell<u32>,
 }
 
 impl ConnectionPermit {
-    /// `None` where as many are open as may be.
+    /// Returns `None` if the maximum number of connections is open.
     pub fn new(shared: &Arc<Shared>, thread_connections: &Arc<AtomicUsize>) -> Option<Self> {
         if shared.connections.fetch_add(1, Ordering::Relaxed) >= shared.limits.maximum_connections {
             shared.connections.fetch_sub(1, Ordering::Relaxed);
@@ -86,7 +87,7 @@ impl Drop for ConnectionPermit {
 }
 
 impl Acceptor {
-    /// To be called on the loop that accepts.
+    /// Must be called on the event loop that accepts.
     pub fn new(listener: Listener, workers: Vec<WorkerHandle>) -> io::Result<Self> {
         Ok(Self {
             listener: watch(listener, Interest::READABLE)?,
@@ -97,13 +98,12 @@ impl Acceptor {
         })
     }
 
-    /// What connections come from.
     pub fn listener(&self) -> &AsyncFd<Listener> {
         &self.listener
     }
 
-    /// Lets other processes have the next connection while JavaScript of this one is busy, for a moment: most new
-    /// connections ask for a page.
+    /// Waits briefly if JavaScript is busy and other processes share the socket. They can then accept the connection,
+    /// and their JavaScript is available for the requests that need it.
     pub async fn yield_to_other_processes(&self, thread: &Thread) {
         if !self.listener.get_ref().is_shared() {
             return;
@@ -119,13 +119,13 @@ impl Acceptor {
             is_still_queued = self.is_still_queued() => if is_still_queued {
                 let count = self.next_claim.get();
                 self.next_claim.set((count * 2).min(MAX_CLAIM));
-                // This one is among them.
+                // The connection that is accepted next counts.
                 self.claimed.set(count - 1);
             },
         }
     }
 
-    /// Waits until others have taken all that there is, or for long enough.
+    /// Returns whether a connection is still queued after all checks. Returns `false` as soon as the queue is empty.
     async fn is_still_queued(&self) -> bool {
         for _ in 0..QUEUE_CHECKS {
             tokio::time::sleep(QUEUE_CHECK_INTERVAL).await;
@@ -136,13 +136,13 @@ impl Acceptor {
         true
     }
 
-    /// Others have taken all connections that there were.
+    /// Resets the number of connections per round, because other processes have accepted everything.
     pub fn note_queue_empty(&self) {
         self.claimed.set(0);
         self.next_claim.set(1);
     }
 
-    /// Accepts a connection that the system has queued.
+    /// Accepts one connection and passes it to a thread.
     pub fn accept_one(&self, thread: &Rc<Thread>) -> io::Result<()> {
         let (socket, peer) = self.listener.get_ref().accept()?;
         let worker_index = self.least_loaded_worker();
@@ -159,14 +159,14 @@ impl Acceptor {
         if worker_index == 0 {
             return thread.serve_accepted(accepted);
         }
-        // A thread that has ended meanwhile drops it.
+        // A thread that has ended drops the connection.
         let _ = self.workers[worker_index]
             .commands
             .send(Command::Serve(accepted));
         Ok(())
     }
 
-    /// Accepts nothing more: the others stop after what was given to them.
+    /// Stops accepting. The other threads drain after the connections that they have already received.
     pub fn close(self, grace_period: Duration) {
         drop(self.listener);
         for worker in &self.workers[1..] {
@@ -174,7 +174,7 @@ impl Acceptor {
         }
     }
 
-    /// The thread that has the fewest connections; among equal ones, the next in turn.
+    /// Returns the thread with the fewest connections, in round-robin order among equals.
     fn least_loaded_worker(&self) -> usize {
         let count = self.workers.len();
         let after_last = (1..=count).map(|step| (self.last.get() + step) % count);
@@ -203,7 +203,7 @@ mod tests {
     use crate::listen::{Address, Sharing};
     use crate::testing::{LIMITS, LONG, on_thread};
 
-    /// A door, its port, and what the second and the third of three threads hear.
+    /// Returns an acceptor, its port and the command queues of its three threads.
     fn acceptor() -> (Acceptor, u16, [UnboundedReceiver<Command>; 3]) {
         acceptor_sharing(Sharing::default())
     }
@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn gives_each_thread_as_many_connections() {
+    fn distributes_connections_equally() {
         on_thread(LIMITS, async |thread, _| {
             let (acceptor, port, [_own, mut second, mut third]) = acceptor();
             let mut clients = Vec::new();
@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn gives_nothing_to_a_thread_that_has_ended() {
+    fn skips_threads_that_have_ended() {
         on_thread(LIMITS, async |thread, _| {
             let (acceptor, port, [_own, second, third]) = acceptor();
             drop((second, third));
@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn accepts_no_more_than_may_be_open() {
+    fn drops_connections_above_the_maximum() {
         on_thread(LIMITS, async |thread, _| {
             let (acceptor, port, _receivers) = acceptor();
             let mut clients = Vec::new();
@@ -299,7 +299,7 @@ mod tests {
         });
     }
 
-    /// Waits until JavaScript is asked whether it has time.
+    /// Waits for the probe of the JavaScript event loop.
     async fn wait_for_busy_probe(events: &Receiver<Event>) -> Sender<()> {
         loop {
             if let Ok(Event::BusyProbe(reply)) = events.try_recv() {
@@ -310,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn asks_javascript_for_a_connection_that_others_may_take() {
+    fn probes_javascript_if_other_processes_share_the_socket() {
         on_thread(LIMITS, async |thread, events| {
             let (acceptor, port, _receivers) = acceptor_sharing(Sharing {
                 is_own: true,
@@ -327,7 +327,7 @@ mod tests {
                 wait_for_busy_probe(events)
             );
             assert!(begin.elapsed() >= QUEUE_CHECK_INTERVAL * QUEUE_CHECKS);
-            // Nobody else has taken it, nor does later: of what comes with it, more each time is for this process.
+            // No other process accepts it. Each round allows more connections without a probe.
             for claimed in [1, 3] {
                 let (_, _reply) = tokio::join!(
                     acceptor.yield_to_other_processes(thread),
@@ -340,7 +340,7 @@ mod tests {
             }
             acceptor.accept_one(thread).expect("it is in the queue");
 
-            // Of what is gone, nothing is left over.
+            // An empty queue resets the number.
             acceptor.note_queue_empty();
             for _ in 0..2 {
                 let (_, _reply) = tokio::join!(
@@ -353,7 +353,7 @@ mod tests {
     }
 
     #[test]
-    fn asks_nobody_where_no_other_may_take_it() {
+    fn does_not_probe_javascript_for_an_unshared_socket() {
         on_thread(LIMITS, async |thread, events| {
             let (acceptor, _, _receivers) = acceptor();
             acceptor.yield_to_other_processes(thread).await;
@@ -362,9 +362,9 @@ mod tests {
     }
 
     #[test]
-    fn counts_a_connection_that_the_system_cannot_watch() {
+    fn counts_a_connection_that_epoll_cannot_watch_as_dropped() {
         on_thread(LIMITS, async |thread, _| {
-            // Nothing watches a file of a disk.
+            // epoll cannot watch regular files.
             let socket = std::env::current_exe().and_then(std::fs::File::open);
             let accepted = AcceptedConnection {
                 socket: socket.expect("it is there").into(),
@@ -379,7 +379,7 @@ mod tests {
     }
 
     #[test]
-    fn tells_others_to_stop_behind_their_last_connection() {
+    fn drains_other_threads_after_their_last_connection() {
         on_thread(LIMITS, async |thread, _| {
             let (acceptor, port, [_own, mut second, _third]) = acceptor();
             let _clients = [

@@ -2,7 +2,8 @@ use std::cell::{Cell, RefCell};
 use std::task::{Context, Waker};
 use std::time::Duration;
 
-/// Wakes a connection that keeps its limits itself, instead of a timer for each.
+/// Wakes the task of an HTTP/2 session at its next deadline, or when its answers must end. It replaces a timer per
+/// session.
 pub struct DeadlineWaker {
     due: Cell<Duration>,
     waker: RefCell<Waker>,
@@ -20,31 +21,29 @@ impl Default for DeadlineWaker {
 }
 
 impl DeadlineWaker {
-    /// Rings at this time, or when somebody rings.
+    /// Sets the task and its next deadline.
     pub fn set(&self, cx: &Context, due: Duration) {
         self.due.set(due);
         self.waker.borrow_mut().clone_from(cx.waker());
     }
 
-    /// Rings when it is time to.
+    /// Wakes the task if the deadline has passed.
     pub fn wake_if_due(&self, now: Duration) {
         if now >= self.due.get() {
             self.wake();
         }
     }
 
-    /// Rings now.
     pub fn wake(&self) {
         self.waker.borrow().wake_by_ref();
     }
 
-    /// Ends answers under way, not as if they were whole.
+    /// Requests that the task resets its unfinished answers.
     pub fn cut_off(&self) {
         self.is_cut_off.set(true);
         self.wake();
     }
 
-    /// Whether answers under way are to end.
     pub fn is_cut_off(&self) -> bool {
         self.is_cut_off.get()
     }

@@ -6,14 +6,16 @@ use crate::listen::BACKLOG;
 use crate::thread::{Connection, Phase, Thread};
 use crate::worker::is_client_error;
 
-/// How long a client that has just connected has for its first request: it would see a failure.
+/// The time for the first request of a new connection. Without it, the client would see a failed request.
 pub const NEW_CONNECTION: Duration = Duration::from_secs(1);
-/// How long Node has to end its answers when their time is over.
+/// The time for Node to end its answers after the grace period.
 const NODE_GRACE_PERIOD: Duration = Duration::from_millis(500);
-/// Between looks at what is left.
+/// The interval between checks for idle connections.
 const CHECK_INTERVAL: Duration = Duration::from_millis(20);
 
-/// Accepts what the system has queued, where it is this thread that accepts, then nobody; ends when the last connection is closed.
+/// Closes all connections of a thread, and returns after the last one.
+///
+/// The accepting thread first accepts all queued connections.
 pub async fn drain(thread: &Rc<Thread>, acceptor: Option<Acceptor>, grace_period: Duration) {
     thread.draining.set(true);
     if let Some(acceptor) = acceptor {
@@ -38,7 +40,7 @@ pub async fn drain(thread: &Rc<Thread>, acceptor: Option<Acceptor>, grace_period
             connection.destroy();
         }
     }
-    // Node cuts off its own answers now, each as it must be.
+    // Node now ends its own answers correctly for each protocol.
     if tokio::time::timeout(NODE_GRACE_PERIOD, all_closed(thread))
         .await
         .is_err()

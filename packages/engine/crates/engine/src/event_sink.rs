@@ -9,51 +9,37 @@ use napi_derive::napi;
 use crate::event::{Event, EventSink, Handed, Refused};
 use crate::tls::Protocol;
 
-/// A connection whose next request Node answers.
+/// A connection that Node receives. `binding.ts` documents this type and the following ones.
 #[napi(object, js_name = "HandedConnection")]
 pub struct HandedConnection {
-    /// Names it.
     pub id: f64,
-    /// Node's end of the pair.
     pub fd: i32,
-    /// Of the peer.
     pub address: String,
-    /// Of the peer.
     pub port: u32,
-    /// What Node is to read.
     pub protocol: String,
-    /// Of the client's connection.
     pub encryption: Option<HandedEncryption>,
 }
 
-/// What the handshake of TLS has found.
+/// The result of a TLS handshake.
 #[napi(object)]
 pub struct HandedEncryption {
-    /// As OpenSSL names it.
     pub version: String,
-    /// As its RFC names it.
     pub cipher: String,
-    /// The host that the client wants.
     pub server_name: Option<String>,
-    /// The protocol that was agreed on.
     pub protocol: Option<String>,
-    /// Whether it goes on with an earlier session.
     pub is_resumed: bool,
 }
 
-/// A request that got an answer of ours which is no build's.
+/// A request that the engine answered with an error.
 #[napi(object)]
 pub struct RefusedRequest {
-    /// Of the answer.
     pub status: u16,
-    /// A code as Node and the system have it.
     pub error: String,
-    /// Of the peer.
     pub address: String,
 }
 
 type ListenerFunction<Args> = FunctionRef<Args, ()>;
-/// What the event is about: a connection, the number of one, a request, or a file; or nothing.
+/// A connection, the number of a connection, a request or a path. All are empty for a busy probe.
 type EventArguments = FnArgs<(
     Option<HandedConnection>,
     Option<f64>,
@@ -61,9 +47,10 @@ type EventArguments = FnArgs<(
     Option<String>,
 )>;
 
-/// Takes events to the functions of a listener, in the order in which they were said, and does not keep the process alive.
+/// Creates a sink that calls the functions of `listener` in the order of the events. It does not keep the process
+/// alive.
 ///
-/// They go through one function: through one each, `closed` could overtake `handed`.
+/// All events use one thread-safe function. With one function per event, `closed` could arrive before `handed`.
 pub fn create_event_sink(env: &Env, listener: &Object) -> Result<EventSink> {
     let handed: ListenerFunction<HandedConnection> = function_of(listener, "handed")?;
     let closed: ListenerFunction<f64> = function_of(listener, "closed")?;
@@ -103,7 +90,6 @@ fn function_of<Args: napi::bindgen_prelude::JsValuesTupleIntoVec>(
         .create_ref()
 }
 
-/// A number that JavaScript can hold.
 #[expect(clippy::cast_precision_loss, reason = "there are no 2^53 connections")]
 fn number(id: u64) -> f64 {
     id as f64
@@ -124,11 +110,11 @@ fn event_arguments(event: Event) -> EventArguments {
                 encryption,
                 permit,
             } = handed;
-            // JavaScript has its descriptor now.
+            // JavaScript now has the descriptor.
             drop(permit);
             let connection = HandedConnection {
                 id: number(id),
-                // Node closes it from now on.
+                // Node closes the descriptor.
                 fd: end.into_raw_fd(),
                 address: address_of(peer),
                 port: peer.map_or(0, |peer| peer.port().into()),
@@ -148,7 +134,7 @@ fn event_arguments(event: Event) -> EventArguments {
         }
         Event::Closed(id) => (None, Some(number(id)), None, None).into(),
         Event::BusyProbe(reply) => {
-            // Who asked may not wait any more.
+            // The acceptor may have stopped waiting.
             let _ = reply.send(());
             (None, None, None, None).into()
         }

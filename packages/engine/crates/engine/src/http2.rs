@@ -1,4 +1,5 @@
-//! HTTP/2: streams that the table answers, and all others over one session with Node for each client that needs one.
+//! HTTP/2 sessions. The engine answers streams from the table, and relays all others over one session with Node per
+//! client.
 
 mod bodies;
 mod body_chunk;
@@ -44,18 +45,18 @@ pub use crate::http2::frames::Rate;
 pub use crate::http2::head_cache::HeadCache;
 pub use crate::http2::stream_quota::StreamQuota;
 
-/// Bytes of an upload that wait for Node: as many as Node lets wait.
+/// The size of an upload's receive window in bytes. Node uses the same size.
 const UPLOAD_WINDOW: u32 = 65_535;
-/// Bytes of a body that are on their way at once. They are not copied.
+/// The maximum number of a body's bytes that h2 buffers. The buffer refers to the table's memory.
 const MAX_SEND_BUFFER: usize = 256 * 1024;
-/// Streams that we have reset and how long they are remembered: what still comes of them is ignored. h2 resets others again,
-/// and ends a session at 1,024 of those in its life.
+/// The number of reset streams to remember, and for how long. h2 ignores late frames of these streams. For others, it
+/// sends another reset, and ends the session after 1,024 of them.
 const REMEMBERED_RESETS: usize = 1024;
 const RESETS_REMEMBERED: Duration = Duration::from_secs(5);
-/// How long a client that was told of the end has to say that it knows.
+/// The time that a client has to react to GOAWAY.
 const GOAWAY_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// Answers the streams of a connection until it ends; says whether the client may be sending still.
+/// Answers the streams of a connection until it ends. Returns whether the client may still be sending.
 pub async fn serve(thread: &Rc<Thread>, connection: &Connection) -> io::Result<bool> {
     connection.enter_phase(Phase::Streams, thread);
     let limits = &thread.shared.limits;
@@ -66,7 +67,7 @@ pub async fn serve(thread: &Rc<Thread>, connection: &Connection) -> io::Result<b
         .max_concurrent_streams(limits.streams_at_once)
         .max_header_list_size(limits.header_size)
         .initial_window_size(UPLOAD_WINDOW)
-        // One upload that stands still takes nothing from others.
+        // A stalled upload must not block other uploads.
         .initial_connection_window_size(limits.streams_at_once.saturating_mul(UPLOAD_WINDOW))
         .max_send_buffer_size(MAX_SEND_BUFFER)
         .max_concurrent_reset_streams(REMEMBERED_RESETS)
@@ -112,7 +113,7 @@ pub async fn serve(thread: &Rc<Thread>, connection: &Connection) -> io::Result<b
     poll_fn(|cx| wake_filter.poll(cx, |cx| streams.poll(cx))).await
 }
 
-/// The streams of a session.
+/// An HTTP/2 session and its streams.
 struct Streams<'a> {
     thread: &'a Rc<Thread>,
     connection: &'a Connection,
@@ -121,25 +122,25 @@ struct Streams<'a> {
     flow: Rc<Flow>,
     wake_filter: Arc<SelfWakeFilter>,
     bodies: Bodies,
-    /// Those that Node answers.
+    /// Streams that Node answers.
     exchanges: JoinSet<Option<PendingRequest>>,
-    /// The last one takes requests, where Node lets it.
+    /// Sessions with Node. Only the last one accepts requests.
     node_sessions: Vec<NodeSession>,
     opened: Duration,
     has_requested: bool,
-    /// Since when an answer to a PING is waited for.
+    /// The time of the last unanswered PING.
     pinged: Option<Duration>,
-    /// Since when the client knows that the session ends.
+    /// The time of the GOAWAY.
     ending: Option<Duration>,
-    /// Since when only the client's windows keep what h2 holds, and what the session had sent by then.
+    /// The time since which only the client's flow control delays the data in h2, and the bytes sent by then.
     h2_data_since: Option<(Duration, u64)>,
     is_over: bool,
 }
 
-/// A request, and what answers it.
+/// A request and the handle for its response.
 type AcceptedRequest = (Request<RecvStream>, SendResponse<BodyChunk>);
 
-/// A request for which there were no descriptors yet.
+/// A request that waits for free descriptors.
 struct PendingRequest {
     request: Request<RecvStream>,
     respond: SendResponse<BodyChunk>,
@@ -147,7 +148,7 @@ struct PendingRequest {
 }
 
 impl Streams<'_> {
-    /// Says whether the client may be sending still; an error is its end.
+    /// Returns whether the client may still be sending. An error means that the connection has ended.
     fn poll(&mut self, cx: &mut Context) -> Poll<io::Result<bool>> {
         let now = self.thread.update_now();
         let blocked = self.flow.blocked_since();
@@ -171,7 +172,8 @@ impl Streams<'_> {
         Poll::Pending
     }
 
-    /// Bodies that fit into windows are left to h2; a client may close its windows afterwards.
+    /// h2 buffers complete bodies that fit into the window. The client may close its window afterwards, and this must
+    /// time out.
     fn track_h2_data(&mut self, now: Duration) {
         let is_in_h2 = self.session.has_streams()
             && self.bodies.count() == 0
@@ -184,7 +186,7 @@ impl Streams<'_> {
         self.h2_data_since = is_in_h2.then(|| stands_still.unwrap_or((now, sent)));
     }
 
-    /// Says whether the session is over.
+    /// Returns whether the session is over.
     fn poll_session(&mut self, cx: &mut Context, now: Duration) -> bool {
         loop {
             while let Poll::Ready(accepted) = self.poll_accept(cx) {
@@ -217,7 +219,7 @@ impl Streams<'_> {
         }
     }
 
-    /// What has woken the task until now is dealt with here, or behind it.
+    /// Polls h2, which handles all wake-ups so far.
     fn poll_accept(
         &mut self,
         cx: &mut Context,
@@ -226,7 +228,7 @@ impl Streams<'_> {
         self.session.poll_accept(cx)
     }
 
-    /// Answers a request, or has it answered.
+    /// Answers a request, or relays it to Node.
     fn handle_request(
         &mut self,
         cx: &mut Context,
@@ -258,13 +260,13 @@ impl Streams<'_> {
         );
     }
 
-    /// Resets a stream of which nothing was done: if it is refused, the client may ask again (RFC 9113 §8.7).
+    /// Resets an unprocessed stream. After `REFUSED_STREAM`, the client may retry (RFC 9113 §8.7).
     fn refuse(&self, respond: &mut SendResponse<BodyChunk>, reason: Reason) {
         respond.send_reset(reason);
         self.flow.note_reset();
     }
 
-    /// Gives a request to Node; where the system has no descriptors left, tries it again for as long as `Link::wait_for`.
+    /// Relays a request to Node. Retries as long as `Link::wait_for` if no descriptors are free.
     fn relay_to_node(&mut self, cx: &mut Context, mut pending: PendingRequest) {
         let error = match self.sender(cx) {
             Ok(sender) => {
@@ -294,7 +296,7 @@ impl Streams<'_> {
             .emit_refusal(self.connection, 502, error_code(&error));
         let mut unreachable = Response::new(());
         *unreachable.status_mut() = StatusCode::BAD_GATEWAY;
-        // A client that has gone needs none.
+        // Fails only if the client has disconnected.
         let _ = pending.respond.send_response(unreachable, true);
     }
 
@@ -303,7 +305,7 @@ impl Streams<'_> {
         self.exchanges.spawn_local(exchange);
     }
 
-    /// What sends a request to Node, by a new session where there is none that takes it.
+    /// Returns the sender of the current session with Node. Opens a session if necessary.
     fn sender(&mut self, cx: &mut Context) -> io::Result<Sender> {
         if let Some(sender) = self
             .node_sessions
@@ -318,7 +320,7 @@ impl Streams<'_> {
         sender.ok_or_else(|| io::ErrorKind::NotConnected.into())
     }
 
-    /// Answers from the table; false where it has no answer.
+    /// Answers from the table. Returns `false` if Node must answer.
     fn answer(
         &mut self,
         request: &Request<RecvStream>,
@@ -329,7 +331,7 @@ impl Streams<'_> {
             return false;
         };
         let uri = request.uri();
-        // Node refuses other schemes.
+        // Node rejects other schemes.
         let of_http = |scheme: &str| {
             ["http", "https"]
                 .iter()
@@ -373,9 +375,9 @@ impl Streams<'_> {
             let peer = self.connection.peer.map(|peer| peer.ip());
             observer.begin(answers.labels.of(table, &found), peer, &text)
         });
-        // A head that has to wait has its end behind it: until then it counts.
+        // A head that h2 cannot send yet counts as pending until the end of its stream is sent.
         let is_over = body.is_empty() && !self.flow.cannot_send_now();
-        // A stream that was reset meanwhile needs no answer.
+        // Fails only if the client has reset the stream.
         if let Ok(to) = respond.send_response(response, is_over) {
             let payload = Payload::new(body, answering, &self.flow);
             if !is_over {
@@ -387,11 +389,11 @@ impl Streams<'_> {
     }
 
     fn has_streams(&self) -> bool {
-        // h2 counts one until its last frame has left the queue, that of a reset included.
+        // h2 counts a stream until it has sent the stream's last frame, including a reset.
         self.session.has_streams() || !self.exchanges.is_empty()
     }
 
-    /// Ends what takes too long; false where the connection is to be closed at once.
+    /// Closes whatever exceeds a time limit. Returns `false` if the connection must close immediately.
     fn enforce_limits(&mut self, cx: &mut Context, now: Duration) -> bool {
         let limits = &self.thread.shared.limits;
         let since = |then: Duration| now.saturating_sub(then);
@@ -432,7 +434,7 @@ impl Streams<'_> {
             if !self.has_streams() {
                 self.session.abrupt_shutdown(Reason::NO_ERROR);
             } else if self.pinged.is_none() {
-                // Its answers have nothing to send yet, such as a stream of events: is anybody there?
+                // The open streams are silent, like server-sent events. Check whether the client still responds.
                 let ping_pong = self.ping_pong.as_mut();
                 self.pinged = ping_pong
                     .and_then(|ping_pong| ping_pong.send_ping(Ping::opaque()).ok())
@@ -442,8 +444,9 @@ impl Streams<'_> {
         true
     }
 
-    /// Gives up what this session has beyond its share, where others need it. What h2 holds of it cannot be taken back: false
-    /// where the client has taken nothing of that for a while.
+    /// Resets answers above the session's share if other sessions need it.
+    ///
+    /// h2 cannot drop the data that it already holds. Returns `false` if the client has not read any of it for a while.
     fn shed_excess_streams(&mut self, now: Duration) -> bool {
         let quota = &self.thread.stream_quota;
         self.bodies
@@ -454,8 +457,7 @@ impl Streams<'_> {
         !is_stalled || quota.surplus(self.flow.pending_answers()) == 0
     }
 
-    /// A server that stops takes no more streams than those that the client has begun by then; one that has just connected
-    /// may ask for something.
+    /// Sends GOAWAY while the server drains. A new client may first send a request.
     fn announce_shutdown(&mut self, now: Duration) {
         if !self.thread.draining.get() {
             return;
@@ -473,7 +475,7 @@ impl Streams<'_> {
         }
     }
 
-    /// When to look at limits again.
+    /// Returns the next time when limits must be checked.
     fn next_deadline(&self, now: Duration) -> Duration {
         let limits = &self.thread.shared.limits;
         let silent = match self.pinged {
@@ -516,12 +518,12 @@ impl Drop for Streams<'_> {
     }
 }
 
-/// Those that begin with a colon count, too: method, scheme and path, and mostly the authority.
+/// Counts fields including the pseudo-header fields: method, scheme, path, and authority if present.
 fn count_fields(request: &Request<RecvStream>) -> usize {
     request.headers().len() + 3 + usize::from(request.uri().authority().is_some())
 }
 
-/// A request as its head would be over HTTP/1.1, for its record.
+/// Formats a request like an HTTP/1.1 head for its log record.
 fn text_of(request: &Request<RecvStream>) -> Vec<u8> {
     let target = request.uri().path_and_query();
     let target = target.map_or("", |target| target.as_str());

@@ -1,7 +1,8 @@
-//! The native engine of serve-dist: it owns the public socket, answers what its table answers, and relays the rest to Node.
+//! The native engine of serve-dist. It owns the public socket, answers requests from its table, and relays the rest to
+//! Node.
 //!
-//! Each thread has a loop of its own and shares nothing with the others but what it answers from. `binding.ts` says what
-//! JavaScript sees.
+//! Each thread has its own event loop. Threads only share the table and a few counters. `binding.ts` documents the
+//! JavaScript API.
 #![deny(unsafe_code)]
 
 mod accept;

@@ -4,16 +4,17 @@ use std::time::Duration;
 use crate::shared::{Limits, Shared};
 use crate::thread::{Connection, Phase, Thread};
 
-/// How long a link to Node may be idle: Node closes it after 65 seconds, and whoever closes first meets no request.
+/// The maximum idle time of a link. Node closes idle links after 65 seconds, and a request must not reach a link while
+/// Node closes it.
 pub const LINK_IDLE: Duration = Duration::from_secs(60);
-/// How long a way to Node has been idle before a client that waits in the system's queue is more important.
+/// The maximum idle time of a link while new connections wait for descriptors.
 pub const SCARCE_LINK_IDLE: Duration = Duration::from_secs(1);
-/// How long a client has to read the end of its last answer before bytes that it still sends reset the connection.
+/// The time for the client to read the last answer. After that, further input resets the connection.
 pub const LINGER: Duration = Duration::from_secs(1);
 const LONGEST_SWEEP: Duration = Duration::from_secs(1);
 const SHORTEST_SWEEP: Duration = Duration::from_millis(10);
 
-/// Closes what takes too long: one look at all connections each second instead of a timer for each.
+/// Closes connections that exceed a time limit. One periodic sweep replaces a timer per connection.
 pub async fn sweep(thread: &Thread) {
     let interval = interval_of(&thread.shared.limits);
     loop {
@@ -40,7 +41,7 @@ pub async fn sweep(thread: &Thread) {
     }
 }
 
-/// Short limits, as tests have them, need a look more often.
+/// Returns the interval of sweeps. It is shorter if a limit is short, as in tests.
 fn interval_of(limits: &Limits) -> Duration {
     let shortest = limits.headers.min(limits.keep_alive).min(limits.socket);
     (shortest / 4)
@@ -54,16 +55,16 @@ fn check(thread: &Thread, connection: &Connection) {
     match connection.phase.get() {
         Phase::Handshake if waited >= limits.headers => connection.destroy(),
         phase @ (Phase::Fresh | Phase::Head) if waited >= limits.headers => {
-            // A connection without a byte, as browsers open them ahead, is no request.
+            // Browsers open connections in advance. Without any byte, there is no request to report.
             if phase == Phase::Head {
                 thread.emit_refusal(connection, 408, "ERR_HTTP_REQUEST_TIMEOUT");
             }
-            // There is room for it, as nothing else is under way.
+            // The socket buffer is empty.
             let _ = connection.stream.try_write(&thread.shared.timeout_answer);
             connection.stream.end();
             connection.enter_phase(Phase::Lingering, thread);
         }
-        // What it waits since may be a sweep too early, and its next request may have just come.
+        // `since` may be one sweep too early, and a request may have just arrived.
         Phase::Idle
             if waited >= limits.keep_alive + interval_of(limits)
                 && connection.stream.has_no_input() =>
@@ -71,7 +72,7 @@ fn check(thread: &Thread, connection: &Connection) {
             connection.end();
         }
         Phase::Sending if waited >= limits.socket => connection.destroy(),
-        // What it waits since may be a sweep too early here, too.
+        // `since` may be one sweep too early.
         Phase::Lingering if waited >= LINGER + interval_of(limits) => connection.end(),
         Phase::Streams => connection.deadline.wake_if_due(thread.now()),
         Phase::Idle => discard_idle_link(connection, LINK_IDLE),
@@ -79,7 +80,7 @@ fn check(thread: &Thread, connection: &Connection) {
     }
 }
 
-/// How long a way to Node may be idle: less where its descriptors are needed.
+/// Returns the maximum idle time of links, which is shorter if descriptors are scarce.
 pub fn idle_time_of_links(shared: &Shared) -> Duration {
     if shared.link_shortage.is_recent() {
         Duration::ZERO
@@ -90,14 +91,15 @@ pub fn idle_time_of_links(shared: &Shared) -> Duration {
     }
 }
 
-/// Gives back the descriptors of ways to Node that no request needs.
+/// Closes all idle links to free their descriptors.
 pub fn discard_idle_links(thread: &Thread) {
     for connection in thread.all_connections() {
         discard_idle_link(&connection, Duration::ZERO);
     }
 }
 
-/// The same for clients that wait, who would take all that comes free: the way that was used last is left to Node's requests.
+/// Closes idle links except the most recently used one. New connections take all freed descriptors, and Node's requests
+/// need a link.
 pub fn discard_idle_links_but_last(thread: &Thread) {
     let all = thread.all_connections();
     let last = all.iter().max_by_key(|connection| {

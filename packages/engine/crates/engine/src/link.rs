@@ -12,18 +12,17 @@ use crate::thread::{Connection, Thread};
 use crate::tls::Session;
 use crate::worker::RETRY_DELAY;
 
-/// How often a request for Node is tried while there are no descriptors for it: two seconds.
+/// The number of attempts to open a link if no descriptors are free. They take two seconds.
 pub const LINK_ATTEMPTS: u32 = 40;
 
-/// A connection's way to Node: our end of a socket pair.
+/// A connection's link to Node: the engine's end of a socket pair.
 pub struct Link {
-    /// Our end.
     pub stream: Stream,
-    /// Bytes that came back for requests that are over.
+    /// The number of bytes from Node for finished requests.
     pub relayed: Cell<u64>,
-    /// Whether a request is under way.
+    /// Whether a request is in progress.
     pub busy: Cell<bool>,
-    /// Since when none is.
+    /// The time when the last request finished.
     pub idle_since: Cell<Duration>,
     id: u64,
     end: Cell<Option<u64>>,
@@ -32,10 +31,10 @@ pub struct Link {
 }
 
 impl Link {
-    /// The link of a connection that Node has not closed, else a new one, for a request that is under way from now on.
+    /// Returns the connection's link for a new request. Opens one if there is none or Node has closed it.
     pub fn get_or_open(connection: &Connection, thread: &Rc<Thread>) -> io::Result<Rc<Self>> {
         let mut slot = connection.link.borrow_mut();
-        // A server that stops closes its end behind each answer, and Node one that has been idle for long.
+        // Node closes a link after each answer while it drains, and after a long idle time.
         let reusable = slot.take().filter(|link| {
             !thread.draining.get() && !link.is_idle_for(LINK_IDLE) && link.stream.has_no_input()
         });
@@ -46,10 +45,10 @@ impl Link {
         Ok(link)
     }
 
-    /// As `of`; where the system has no descriptors left, waits for some for a while.
+    /// Like `get_or_open`, but waits for a while if no descriptors are free.
     pub async fn wait_for(connection: &Connection, thread: &Rc<Thread>) -> io::Result<Rc<Self>> {
         for _ in 0..LINK_ATTEMPTS {
-            // Others have just found that there are none: one failure in a breath is enough.
+            // After a failure on this thread, the next attempt is one `RETRY_DELAY` later.
             if thread.may_open_link() || connection.link.borrow().is_some() {
                 match Self::get_or_open(connection, thread) {
                     Err(error) if error.kind() != io::ErrorKind::NotConnected => {
@@ -77,47 +76,46 @@ impl Link {
             thread: thread.clone(),
         });
         thread.links.borrow_mut().insert(id, Rc::downgrade(&link));
-        // Before JavaScript can say anything of it.
+        // Must precede the event, because JavaScript may refer to the link immediately.
         thread.shared.note_link(id);
         hand_to_node(connection, thread, (id, end))?;
         Ok(link)
     }
 
-    /// Whether it has been idle for so long.
     pub fn is_idle_for(&self, time: Duration) -> bool {
         let idle = self.thread.now().saturating_sub(self.idle_since.get());
         !self.busy.get() && idle >= time
     }
 
-    /// Whether Node has answered on it before.
+    /// Returns whether Node has answered a request on this link.
     pub fn was_used(&self) -> bool {
         self.relayed.get() > 0
     }
 
-    /// Wakes this task when Node's answer has an end.
+    /// Wakes this task when the length of Node's answer is known.
     pub fn wake_at_end(&self, cx: &Context) {
         self.waker.borrow_mut().clone_from(cx.waker());
     }
 
-    /// Node's answer ends after so many bytes of this link.
+    /// Sets the end of Node's answer, in bytes since the link was opened.
     pub fn end_at(&self, bytes: u64) {
         self.end.set(Some(bytes));
         self.waker.borrow().wake_by_ref();
     }
 
-    /// Whether Node's answer is whole once so many bytes of it have come.
+    /// Returns whether Node's answer is complete after `bytes` more bytes.
     pub fn ends_at(&self, bytes: u64) -> bool {
         self.end
             .get()
             .is_some_and(|end| self.relayed.get() + bytes >= end)
     }
 
-    /// Whether Node has closed its end in the middle of an answer that would seem whole.
+    /// Returns whether Node has aborted an answer that would appear complete.
     pub fn is_cut_off(&self) -> bool {
         self.thread.shared.is_reset_at_end(self.id)
     }
 
-    /// The request is over after so many bytes, and the connection is the engine's again.
+    /// Records the end of a request after `bytes` bytes. The engine may reuse the link.
     pub fn finish_request(&self, bytes: u64) {
         self.busy.set(false);
         self.relayed.set(self.relayed.get() + bytes);
@@ -125,7 +123,7 @@ impl Link {
     }
 }
 
-/// Gives Node its end of a new pair for a connection; says how it is named, and has our end.
+/// Opens a socket pair and passes one end to Node. Returns its number and the engine's end.
 pub fn open_pair(connection: &Connection, thread: &Thread) -> io::Result<(u64, Stream)> {
     let (stream, end) = Stream::pair()?;
     let id = thread.next_id();

@@ -9,45 +9,43 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::Mode;
 use socket2::{Domain, Protocol, SockAddr, Socket, Type};
 
-/// Connections that the system queues: as many as Node's.
+/// The maximum number of queued connections, as in Node.
 pub const BACKLOG: i32 = 511;
 
-/// Where an engine listens.
+/// The address of a listening socket.
 #[derive(Debug)]
 pub enum Address {
-    /// An address of this machine, or all: IPv6's too where the machine has them.
+    /// A TCP port of one or all addresses of this machine, including IPv6 if available.
     Tcp {
-        /// `None` for all.
+        /// `None` for all addresses.
         host: Option<IpAddr>,
-        /// 0 takes a free one.
+        /// 0 selects a free port.
         port: u16,
     },
     /// A unix socket.
     Path {
-        /// Its file.
         path: PathBuf,
-        /// Permissions of the file.
+        /// The permissions of the file.
         mode: u32,
     },
-    /// A socket that somebody else has opened.
+    /// A socket that another program has opened.
     Descriptor {
         /// Its number in this process.
         descriptor: RawFd,
-        /// Who else accepts from it.
         sharing: Sharing,
     },
 }
 
-/// Who else accepts connections from a socket.
+/// How other processes use the same socket.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Sharing {
-    /// Whether all of them stop together.
+    /// Whether all processes that accept from the socket stop together.
     pub is_own: bool,
-    /// Whether other engines do, each in a process of its own.
+    /// Whether engines of other processes accept from the socket.
     pub is_shared: bool,
 }
 
-/// A socket that listens; dropped, it leaves no file behind.
+/// A listening socket. Dropping it removes the file of a unix socket.
 #[derive(Debug)]
 pub struct Listener {
     socket: Socket,
@@ -62,12 +60,12 @@ struct SocketFile {
 }
 
 impl Listener {
-    /// Listens.
+    /// Binds the address and listens.
     pub fn open(address: Address) -> io::Result<Self> {
         Self::bind(address)?.start_listening()
     }
 
-    /// Has the address for itself: nobody can connect before somebody listens.
+    /// Binds the address without listening. Clients cannot connect yet.
     pub fn bind(address: Address) -> io::Result<Self> {
         let exclusive = Sharing {
             is_own: true,
@@ -99,13 +97,13 @@ impl Listener {
         self.socket.listen(BACKLOG)?;
         self.socket.set_nonblocking(true)?;
         if !self.is_unix()? {
-            // The sockets that it accepts have it from here.
+            // Accepted sockets inherit this option.
             self.socket.set_tcp_nodelay(true)?;
         }
         Ok(self)
     }
 
-    /// The IP address and the port; of a unix socket its path and 0.
+    /// Returns the IP address and the port. For a unix socket, returns its path and 0.
     pub fn address(&self) -> io::Result<(String, u16)> {
         let address = self.socket.local_addr()?;
         Ok(address.as_socket().map_or_else(
@@ -117,7 +115,7 @@ impl Listener {
         ))
     }
 
-    /// Takes a connection from the queue, and the client's address where it has one.
+    /// Accepts a queued connection. Returns its socket and the client's address, if it has one.
     pub fn accept(&self) -> io::Result<(OwnedFd, Option<SocketAddr>)> {
         #[cfg(target_os = "linux")]
         {
@@ -137,22 +135,23 @@ impl Listener {
         }
     }
 
-    /// Whether a connection waits in the queue.
+    /// Returns whether a connection is queued.
     pub fn has_queued_connection(&self) -> bool {
         let mut fds = [PollFd::new(&self.socket, PollFlags::IN)];
         poll(&mut fds, Some(&Timespec::default())).is_ok_and(|found| found > 0)
     }
 
-    /// Lets Linux queue one connection instead of many before nobody listens any more: other clients try again and find
-    /// nobody, where a connection that is left in the queue is reset.
+    /// Reduces the backlog to one connection before the socket closes.
+    ///
+    /// Linux then ignores further connection attempts, and clients retry. When the socket closes, queued connections
+    /// are reset.
     pub fn shrink_backlog(&self) {
         if cfg!(target_os = "linux") && self.sharing.is_own {
-            // Not being able to costs nothing but that.
+            // If this fails, the only effect is a larger backlog.
             let _ = self.socket.listen(0);
         }
     }
 
-    /// Whether other engines accept from it, too.
     pub fn is_shared(&self) -> bool {
         self.sharing.is_shared
     }
@@ -171,7 +170,7 @@ impl AsRawFd for Listener {
 impl Drop for Listener {
     fn drop(&mut self) {
         if let Some(SocketFile { path, identity }) = &self.file
-            // A server that came after this one may have made its own.
+            // A newer server may have replaced the file.
             && identity_of(path).is_ok_and(|found| found == *identity)
         {
             let _ = fs::remove_file(path);
@@ -193,19 +192,19 @@ fn bind(address: SocketAddr) -> io::Result<Socket> {
     Ok(socket)
 }
 
-/// On a machine without IPv6, that of IPv4; whose error is the one to report, as with Node.
+/// Falls back to IPv4 without IPv6. Returns the error of IPv4, as Node does.
 fn bind_all(port: u16) -> io::Result<Socket> {
     bind((Ipv6Addr::UNSPECIFIED, port).into())
         .or_else(|_| bind((Ipv4Addr::UNSPECIFIED, port).into()))
 }
 
-/// Never with more permissions than these, not even for a moment.
+/// Binds a unix socket. The file never has more permissions than `mode`.
 fn bind_path(path: PathBuf, mode: u32) -> io::Result<(Socket, SocketFile)> {
     let socket = Socket::new(Domain::UNIX, Type::STREAM, None)?;
     let address = SockAddr::unix(&path)?;
     #[cfg(target_os = "linux")]
     {
-        // The file gets the permissions of the socket, less the umask.
+        // The file gets the permissions of the socket, minus the umask.
         rustix::fs::fchmod(&socket, Mode::from_raw_mode(mode))?;
         socket.bind(&address)?;
     }
@@ -229,17 +228,15 @@ fn identity_of(path: &Path) -> io::Result<(u64, u64)> {
     Ok((found.dev(), found.ino()))
 }
 
-/// A descriptor of our own for a socket whose number JavaScript has.
-#[expect(
-    unsafe_code,
-    reason = "no safe function takes the number of a descriptor"
-)]
+/// Duplicates a descriptor that JavaScript passed by number.
+#[expect(unsafe_code, reason = "there is no safe function for a raw descriptor")]
 fn adopt(descriptor: RawFd) -> io::Result<Socket> {
     if descriptor < 0 {
         return Err(rustix::io::Errno::BADF.into());
     }
-    // SAFETY: the number is not -1, and is used for one call, which fails where nothing is open under it. Should another
-    // thread reuse it within that call, the result is a descriptor of that: `listen` refuses what is no socket.
+    // SAFETY: `descriptor` is not negative, so it is not -1. It is borrowed for one `dup` call, which fails if nothing
+    // is open under that number. If another thread reuses the number before that call, the result is a duplicate of
+    // another file. That is safe: `listen` rejects anything that is not a socket.
     let borrowed = unsafe { BorrowedFd::borrow_raw(descriptor) };
     Ok(borrowed.try_clone_to_owned()?.into())
 }

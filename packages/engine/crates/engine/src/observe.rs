@@ -10,16 +10,16 @@ use serve_dist_core::{Answer, Kind, Table};
 
 use crate::thread::unix_time;
 
-/// Classes of answers at most: each is counted for itself.
+/// The maximum number of answer classes.
 pub const CLASSES: usize = 64;
-/// Bytes of records that a thread holds. Once there are more, Node answers, which logs by itself.
+/// The maximum size of a thread's log in bytes. If it is full, Node answers and writes its own log.
 const MAX_LOG: usize = 16 * 1024 * 1024;
-/// What is counted in front of the classes and the durations.
+/// The number of counters before those of classes and durations.
 const TOTALS: usize = 5;
 
-/// What operators want to know of answers, and what each thread has gathered of it.
+/// The counters and log records of all threads.
 pub struct Observations {
-    /// Up to where each part of the histogram goes.
+    /// The upper bounds of the histogram.
     buckets: Vec<Duration>,
     max_log: usize,
     logs: bool,
@@ -27,7 +27,7 @@ pub struct Observations {
 }
 
 impl Observations {
-    /// Counts answers by classes and durations (seconds), and makes a record of each if there is a log.
+    /// Creates counters by class and duration (bounds in seconds). `logs` enables log records.
     pub fn new(buckets: &[f64], logs: bool) -> Self {
         Self {
             buckets: buckets
@@ -41,7 +41,7 @@ impl Observations {
         }
     }
 
-    /// An observer for one more thread; what it has gathered outlives the thread.
+    /// Creates an observer for a thread. Its counters outlive the thread.
     pub fn observer(&self) -> Arc<Observer> {
         let observer = Arc::new(Observer {
             buckets: self.buckets.clone(),
@@ -55,11 +55,11 @@ impl Observations {
         observer
     }
 
-    /// Sums over all threads since the begin, in the order that `binding.ts` has.
+    /// Returns the sums over all threads. `binding.ts` documents the order.
     pub fn counts(&self) -> Vec<i64> {
         let mut sums = vec![0_i64; TOTALS + CLASSES + self.buckets.len() + 1];
         for observer in lock(&self.observers).iter() {
-            // From the end: what is read as ended had been read as begun otherwise.
+            // Read in reverse order, so that no answer counts as ended before it counts as started.
             for (sum, count) in sums.iter_mut().zip(&observer.counts).rev() {
                 *sum = sum.wrapping_add(count.load(Ordering::Relaxed).cast_signed());
             }
@@ -67,7 +67,7 @@ impl Observations {
         sums
     }
 
-    /// The records of each thread that has made some since they were taken.
+    /// Returns the log records since the last call, one buffer per thread that has any.
     pub fn take_log(&self) -> Vec<Vec<u8>> {
         let observers = lock(&self.observers);
         let logs = observers
@@ -79,7 +79,7 @@ impl Observations {
     }
 }
 
-/// What a thread gathers; nobody else writes to it.
+/// The counters and records of one thread, which is the only writer.
 pub struct Observer {
     buckets: Vec<Duration>,
     counts: Vec<AtomicU64>,
@@ -88,7 +88,7 @@ pub struct Observer {
 }
 
 impl Observer {
-    /// Begins to observe an answer to a request of this text.
+    /// Starts to observe an answer. `request` is the head of the request.
     pub fn begin(
         self: &Arc<Self>,
         label: AnswerLabel,
@@ -107,12 +107,12 @@ impl Observer {
         }
     }
 
-    /// Whether it makes records, which have the text of the request.
+    /// Returns whether log records are enabled. Only they need the head of the request.
     pub fn logs(&self) -> bool {
         self.log.is_some()
     }
 
-    /// Whether nobody has taken the records for so long that Node must answer.
+    /// Returns whether the log is full because JavaScript has not read it.
     pub fn is_full(&self) -> bool {
         let is_long = |log: &Mutex<Vec<u8>>| lock(log).len() >= self.max_log;
         self.log.as_ref().is_some_and(is_long)
@@ -142,7 +142,7 @@ impl Observer {
         }
     }
 
-    /// Without a locked instruction: this thread alone writes.
+    /// Needs no atomic addition, because only this thread writes.
     fn add(&self, at: usize, number: u64) {
         let count = &self.counts[at];
         count.store(
@@ -152,16 +152,16 @@ impl Observer {
     }
 }
 
-/// What TypeScript says of the answers of a build.
+/// The classes and savings of a build's answers.
 #[derive(Default)]
 pub struct BuildLabels {
-    /// Of each template the class of its 200 and that of its 304.
+    /// For each template, the class of its 200 and the class of its 304.
     pub classes: Vec<u8>,
-    /// Of each representation the bytes that its coding saves.
+    /// For each representation, the bytes that its coding saves.
     pub saved: Vec<i64>,
 }
 
-/// What TypeScript says of an answer.
+/// The class and the savings of one answer.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct AnswerLabel {
     class: u8,
@@ -169,7 +169,7 @@ pub struct AnswerLabel {
 }
 
 impl BuildLabels {
-    /// Whether they are of so many templates and representations.
+    /// Returns whether the lengths match the table and all classes are valid.
     pub fn match_table(&self, templates: usize, representations: usize) -> bool {
         self.classes.len() == 2 * templates
             && self.saved.len() == representations
@@ -179,7 +179,7 @@ impl BuildLabels {
                 .all(|&class| usize::from(class) < CLASSES)
     }
 
-    /// That of an answer of the table.
+    /// Returns the label of an answer.
     pub fn of(&self, table: &Table, answer: &Answer) -> AnswerLabel {
         let template = table.template(answer.representation);
         let other = usize::from(answer.kind == Kind::NotModified);
@@ -197,12 +197,12 @@ impl BuildLabels {
     }
 }
 
-/// An answer under way: one that is dropped without its end was aborted.
+/// An unfinished answer. It counts as aborted if it is dropped without a call of `end`.
 pub struct ObservedAnswer {
     observer: Arc<Observer>,
     label: AnswerLabel,
     peer: Option<IpAddr>,
-    /// The head of the request, if answers are logged.
+    /// The head of the request if log records are enabled.
     request: Option<Box<[u8]>>,
     started: Instant,
     sent: u64,
@@ -210,12 +210,12 @@ pub struct ObservedAnswer {
 }
 
 impl ObservedAnswer {
-    /// So many more bytes of the body are on their way to the client.
+    /// Adds sent bytes of the body.
     pub fn sent(&mut self, bytes: u64) {
         self.sent += bytes;
     }
 
-    /// The last byte is on its way.
+    /// Marks the answer as complete.
     pub fn end(mut self) {
         self.is_whole = true;
     }
@@ -227,19 +227,20 @@ impl Drop for ObservedAnswer {
     }
 }
 
-/// Answers under way on a connection that sends them one after the other.
+/// The unfinished answers of an HTTP/1.1 connection, in order.
 #[derive(Default)]
 pub struct ObservedAnswers(RefCell<VecDeque<QueuedAnswer>>);
 
 struct QueuedAnswer {
-    /// How many bytes the connection has taken when the answer is whole.
+    /// The connection's total sent bytes at the end of this answer.
     end: u64,
     body: u64,
     answer: ObservedAnswer,
 }
 
 impl ObservedAnswers {
-    /// An answer of this length, of which so much is its body, follows what the connection has taken and what is queued.
+    /// Adds an answer of `length` bytes with a body of `body` bytes after all queued answers. `taken` is the number of
+    /// bytes sent so far.
     pub fn begin(&self, taken: u64, (length, body): (usize, usize), answer: ObservedAnswer) {
         let mut queue = self.0.borrow_mut();
         let begin = queue.back().map_or(taken, |last| last.end);
@@ -250,7 +251,7 @@ impl ObservedAnswers {
         });
     }
 
-    /// The connection has taken so many bytes: ends what is whole.
+    /// Ends all answers that are complete after `taken` bytes.
     pub fn settle(&self, taken: u64) {
         let mut queue = self.0.borrow_mut();
         while queue.front().is_some_and(|first| first.end <= taken) {
@@ -264,7 +265,7 @@ impl ObservedAnswers {
         }
     }
 
-    /// The connection has ended after so many bytes.
+    /// Ends complete answers, and aborts the others.
     pub fn abort(&self, taken: u64) {
         self.settle(taken);
         for mut queued in self.0.borrow_mut().drain(..) {
@@ -274,7 +275,7 @@ impl ObservedAnswers {
     }
 }
 
-/// In the order that `binding.ts` has, numbers in little-endian.
+/// Appends a record. `binding.ts` documents its fields; numbers are little-endian.
 fn write_record(log: &mut Vec<u8>, answer: &ObservedAnswer, duration: Duration, request: &[u8]) {
     let start = log.len();
     log.extend_from_slice(&[0; 4]);
@@ -284,7 +285,7 @@ fn write_record(log: &mut Vec<u8>, answer: &ObservedAnswer, duration: Duration, 
     log.extend_from_slice(&[answer.label.class, u8::from(!answer.is_whole), 0]);
     let peer = log.len();
     if let Some(address) = answer.peer {
-        // Memory takes everything.
+        // Writing to a `Vec` cannot fail.
         let _ = write!(log, "{address}");
     }
     log[peer - 1] = u8::try_from(log.len() - peer).unwrap_or(u8::MAX);

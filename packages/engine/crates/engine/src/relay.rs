@@ -9,31 +9,31 @@ use crate::link::Link;
 use crate::pump::{Pump, Stop};
 use crate::thread::{Connection, Phase, Thread, Warning};
 
-/// What a client may send ahead of the answer to a request that is Node's.
+/// The maximum number of bytes that a client may send before Node has answered.
 const MAX_PIPELINED: usize = 16 * 1024;
 
-/// What becomes of a connection after Node has answered.
+/// The state of a connection after Node's answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RelayOutcome {
-    /// It is the engine's again.
+    /// The engine may read the next request.
     Reusable,
-    /// Node has ended it; the client may still be sending.
+    /// Node has closed the link. The client may still be sending.
     NodeClosed,
-    /// Both have ended it, or the client is gone.
+    /// Both sides have ended, or the client has disconnected.
     Closed,
-    /// Node was not to be had, for this reason, and has seen nothing of the request.
+    /// Node is unreachable, with this error code, and has not received any of the request.
     Unreachable(&'static str),
 }
 
-/// Gives the request at the begin of `pending` to Node and its answer to the client. What the client sends ahead is in
-/// `pending` afterwards.
+/// Relays the request at the start of `pending` to Node, and the answer to the client. `pending` then contains the
+/// bytes that the client sent after the request.
 pub async fn relay(
     thread: &Rc<Thread>,
     connection: &Connection,
     pending: &mut Vec<u8>,
     request: (usize, RequestEnd),
 ) -> RelayOutcome {
-    // A link that is used again may be closed at the same moment, a new one is not.
+    // Node may close an idle link while it is reused. This cannot happen on a new link, so one retry suffices.
     match try_relay(thread, connection, pending, request).await {
         None => try_relay(thread, connection, pending, request)
             .await
@@ -42,7 +42,7 @@ pub async fn relay(
     }
 }
 
-/// `None` where Node has closed a link that was idle, before it read anything of the request, which is in `pending` again.
+/// Returns `None` if Node closed an idle link before it read the request. `pending` then contains the request again.
 async fn try_relay(
     thread: &Rc<Thread>,
     connection: &Connection,
@@ -66,7 +66,7 @@ async fn try_relay(
     });
     let pipelined = pending.split_off(buffered);
     let request = std::mem::replace(pending, pipelined);
-    // In one piece the system gives Node all of it or nothing.
+    // The system delivers a single write to Node completely or not at all.
     let is_buffered = request_length == request.len() as u64 && request.len() <= MAX_PIPELINED;
     let copy = (link.was_used() && is_buffered).then(|| request.clone());
     let mut relay = Relay {
@@ -94,7 +94,8 @@ async fn try_relay(
         }
         RelayEnd::NotRead => None,
         RelayEnd::NodeClosed(RelayOutcome::NodeClosed) if can_go_on => {
-            // Before it ended the link, Node may have said that its answer is whole: that is heard in a turn of its own.
+            // The message that the answer is complete may have arrived before the end of the link. Let the task that
+            // handles it run first.
             tokio::task::yield_now().await;
             let is_buffered = link.ends_at(moved);
             Some(if is_buffered {
@@ -106,7 +107,7 @@ async fn try_relay(
         RelayEnd::NodeClosed(outcome) => Some(outcome),
         RelayEnd::ClientClosed => Some(RelayOutcome::Closed),
     };
-    // Node is told of an end that is not its own.
+    // Dropping a busy link reports to Node that the client has disconnected.
     link.busy.set(end == RelayEnd::ClientClosed);
     connection.link.take();
     if outcome.is_none() {
@@ -116,41 +117,41 @@ async fn try_relay(
     outcome
 }
 
-/// How the way of a request to Node, and of its answer, has ended.
+/// Why a relay has ended.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum RelayEnd {
-    /// With the answer: the link is there for the next request.
+    /// The answer is complete, and the link is reusable.
     Complete,
-    /// Node has closed the link before it read anything of a request that is kept.
+    /// Node closed the link before it read a request that can be repeated.
     NotRead,
     /// Node has closed the link.
     NodeClosed(RelayOutcome),
-    /// The client is gone, or cut off.
+    /// The client has disconnected, or the answer was aborted.
     ClientClosed,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Upload {
     Moving,
-    /// Node has all that the client will send of this request.
+    /// Node has received the whole request.
     Done,
-    /// Node takes nothing more. That does not end its answer, which may be about just that.
+    /// Node stopped reading. Its answer may still arrive and explain why.
     Failed,
 }
 
-/// Two pumps, which never wait for each other.
+/// Two independent pumps, one per direction.
 struct Relay<'a> {
     up: Pump,
     down: Pump,
     upload: Upload,
     client_has_ended: bool,
     node_has_ended: bool,
-    /// Whether the request can be given to another link.
+    /// Whether another link can send the request again.
     can_repeat: bool,
-    /// It is to be: Node has closed its end before it read anything of it.
+    /// Whether Node closed the link before it read the request.
     is_not_read: bool,
     is_tunnel: bool,
-    /// What the client had taken when last looked at.
+    /// The value of `down.moved()` at the last check.
     moved: u64,
     thread: &'a Thread,
     connection: &'a Connection,
@@ -183,7 +184,7 @@ impl Relay<'_> {
         Poll::Pending
     }
 
-    /// Moves what the client sends; false when it is gone.
+    /// Relays input of the client. Returns `false` if the client has disconnected.
     fn poll_up(&mut self, cx: &mut Context) -> bool {
         if self.upload == Upload::Moving {
             let streams = (&self.connection.stream, &self.link.stream);
@@ -203,9 +204,10 @@ impl Relay<'_> {
         self.poll_pipelined(cx)
     }
 
-    /// Reads what comes behind the request; false when the client is gone.
+    /// Reads input after the request. Returns `false` if the client has disconnected.
     fn poll_pipelined(&mut self, cx: &mut Context) -> bool {
-        // The link may prove to be one that was closed: then the request is repeated, and nothing of what follows it is lost.
+        // Node may have closed an idle link. Read nothing, so that the input after the request is not lost when it is
+        // repeated.
         if self.upload == Upload::Failed && self.can_repeat && !self.node_has_ended {
             return true;
         }
@@ -217,12 +219,12 @@ impl Relay<'_> {
                 Poll::Ready(Err(_)) => return false,
                 Poll::Ready(Ok(0)) => {
                     self.client_has_ended = true;
-                    // Else it still waits for answers to what it has sent ahead.
+                    // Otherwise, the client still waits for answers to pipelined requests.
                     if self.pipelined.is_empty() {
                         self.link.stream.end();
                     }
                 }
-                // The rest of a request that Node does not read.
+                // Discard the rest of a request that Node does not read.
                 Poll::Ready(Ok(_)) if self.upload == Upload::Failed => {}
                 Poll::Ready(Ok(count)) => self.pipelined.extend_from_slice(&buffer[..count]),
             }
@@ -230,7 +232,7 @@ impl Relay<'_> {
         true
     }
 
-    /// Moves what Node sends; false when the client is gone.
+    /// Relays output of Node. Returns `false` if the client has disconnected.
     fn poll_down(&mut self, cx: &mut Context) -> bool {
         if self.node_has_ended {
             return true;
@@ -244,7 +246,7 @@ impl Relay<'_> {
             Poll::Ready(Stop::SinkFailed) => false,
             Poll::Ready(stop) => {
                 let is_cut_off = self.link.is_cut_off();
-                // A link of the system's own fails where its peer has closed it with bytes that it has not read.
+                // Reading from a unix socket fails if the peer closed it with unread bytes.
                 self.is_not_read = self.can_repeat
                     && self.down.moved() == 0
                     && (self.up.moved() == 0 || stop == Stop::SourceFailed);
@@ -261,7 +263,7 @@ impl Relay<'_> {
         }
     }
 
-    /// After Node's end: a tunnel lives as long as Node still reads what the client sends.
+    /// Handles the end of Node's output. A tunnel continues while Node reads the client's input.
     fn poll_end(&mut self, cx: &mut Context) -> Poll<RelayOutcome> {
         if self.client_has_ended && !self.up.is_holding() {
             Poll::Ready(RelayOutcome::Closed)
@@ -275,7 +277,7 @@ impl Relay<'_> {
         }
     }
 
-    /// While the client has bytes to take, its progress is ours to watch; else Node watches.
+    /// While output for the client is pending, the engine's time limit applies. Otherwise, Node's time limits apply.
     fn note_progress(&mut self) {
         let phase = if self.down.is_holding() {
             Phase::Sending

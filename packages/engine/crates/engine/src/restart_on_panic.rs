@@ -7,10 +7,10 @@ use std::time::Duration;
 
 use crate::shared::Shared;
 
-/// Before it begins anew: a fault that stays must not take a core.
+/// The pause before a restart. A permanent fault must not occupy a core.
 const RESTART_DELAY: Duration = Duration::from_millis(50);
 
-/// Does what all connections of a thread need. A panic in it is counted, and it begins anew.
+/// Runs `work`, and restarts it after each panic. Counts panics.
 pub async fn restart_on_panic<Out>(shared: &Shared, mut work: impl AsyncFnMut() -> Out) -> Out {
     loop {
         let mut running = pin!(work());

@@ -11,20 +11,21 @@ use crate::event::Event;
 use crate::streamed_file::StreamedFile;
 use crate::thread::{Connection, Phase, READ_BUFFER, Thread};
 
-/// What a connection is sent before others have their turn: a fast reader of large bodies would have the thread for itself.
+/// The number of bytes that a connection may send before other connections proceed. Otherwise, a fast reader of large
+/// bodies would block the thread.
 pub const TURN_BYTES: usize = 512 * 1024;
-/// What of a streamed file has to leave within the time limit, as for Node's engine; of other bodies any byte counts.
+/// The number of bytes of a streamed file that counts as progress, as in Node's engine. For other bodies, one byte
+/// counts.
 const MIN_STREAM_PROGRESS: u64 = 48 * 1024;
 
-/// The body of an answer.
+/// The source of a body.
 pub enum Body<'a> {
-    /// In memory.
     Memory(&'a Parts<'a>),
-    /// The same bytes in a file, from this one on.
+    /// A copy in a file, and the position of the body in it.
     Copy(&'a Parts<'a>, &'a Arc<OwnedFd>, u64),
 }
 
-/// What the system did not take of an answer. A copied body waits in no memory.
+/// The part of an answer that the socket has not accepted. The rest of a copied body needs no memory.
 pub struct UnsentAnswer {
     head: Bytes,
     body: UnsentBody,
@@ -43,7 +44,7 @@ enum UnsentBody {
     },
 }
 
-/// Writes what the system takes at once.
+/// Writes as much as the socket accepts.
 pub fn write(connection: &Connection, bytes: &[u8]) -> io::Result<Option<UnsentAnswer>> {
     let taken = connection.stream.try_write(bytes)?;
     if taken == bytes.len() {
@@ -56,7 +57,7 @@ pub fn write(connection: &Connection, bytes: &[u8]) -> io::Result<Option<UnsentA
     }))
 }
 
-/// The same for a head and the body behind it, which is not copied, and for no more than a turn.
+/// Writes a head and at most one turn of its body, without copying the body.
 pub fn write_head_and_body(
     connection: &Connection,
     head: &[u8],
@@ -98,7 +99,7 @@ impl Body<'_> {
 }
 
 impl UnsentAnswer {
-    /// All of an answer whose body is that of a file.
+    /// Returns a complete answer whose body is a streamed file.
     pub fn of_file(head: &[u8], file: &Arc<StreamedFile>, length: u64) -> Self {
         Self {
             head: Bytes::copy_from_slice(head),
@@ -109,7 +110,7 @@ impl UnsentAnswer {
         }
     }
 
-    /// Sends it as the client takes it; how long that may take without progress, the sweep knows.
+    /// Sends everything. The sweep closes the connection if there is no progress.
     pub async fn send(self, thread: &Thread, connection: &Connection) -> io::Result<()> {
         connection.enter_phase(Phase::Sending, thread);
         send_all(thread, connection, self.head).await?;
@@ -146,7 +147,7 @@ async fn send_all(thread: &Thread, connection: &Connection, mut bytes: Bytes) ->
     Ok(())
 }
 
-/// Sends a file piece by piece, by copies: it may be written to at any time, which must not change what is on its way.
+/// Sends a file by reading chunks. `sendfile` would send later changes of the file.
 async fn stream_file(
     thread: &Thread,
     connection: &Connection,
@@ -168,7 +169,8 @@ async fn stream_file(
                 file.try_read(buffer, at)
             };
             let chunk = &buffer[..read?];
-            // The last bytes are held back until the file proves to be unchanged: a mixed body is never whole.
+            // Hold back the last bytes until the file is known to be unchanged. A client must never receive a complete
+            // body of mixed contents.
             let is_last = at + chunk.len() as u64 == length;
             if chunk.is_empty() || (is_last && !file.is_as_before()) {
                 let path = file.path().to_owned();
@@ -197,14 +199,14 @@ async fn stream_file(
     Ok(())
 }
 
-/// Has the system read from the disk, while this thread does other things.
+/// Reads a chunk on another thread, so that it is in the page cache.
 async fn read_in_background(file: Arc<StreamedFile>, start: u64) {
     let read = move || file.read(&mut vec![0; READ_BUFFER], start);
-    // Where it fails, reading again fails as well.
+    // If this fails, the next read returns the error.
     let _ = spawn_blocking(read).await;
 }
 
-/// Sends some of so many bytes when it is this connection's turn and its client takes some.
+/// Sends some of `count` bytes when the connection has its turn and the socket accepts them.
 async fn send_some(
     thread: &Thread,
     connection: &Connection,
@@ -217,7 +219,7 @@ async fn send_some(
     Ok(taken)
 }
 
-/// Lets others have their turn where this connection has had its own.
+/// Yields to other connections if this one has used its turn.
 pub async fn await_turn(connection: &Connection) {
     if has_had_turn(connection) {
         connection.turn.set(connection.stream.sent_bytes());
@@ -225,7 +227,7 @@ pub async fn await_turn(connection: &Connection) {
     }
 }
 
-/// Whether a connection was sent so much that it is the turn of others.
+/// Returns whether the connection has used its turn.
 pub fn has_had_turn(connection: &Connection) -> bool {
     connection.stream.sent_bytes() - connection.turn.get() >= TURN_BYTES as u64
 }

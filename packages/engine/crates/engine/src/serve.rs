@@ -14,29 +14,28 @@ use crate::shared::Answers;
 use crate::thread::{Connection, Phase, Thread};
 use crate::tls::Protocol;
 
-/// A body up to here is copied behind its head: one piece is cheaper to send than two.
+/// The maximum size of a body that is copied after its head. One buffer is cheaper to send than two.
 const MAX_INLINE_BODY: usize = 4096;
-/// Answers to requests that came together are sent together up to here.
+/// The maximum number of bytes of pipelined answers in one write.
 const MAX_BATCH: usize = 32 * 1024;
-/// What a new connection of TCP sends at once: ten segments (RFC 6928).
+/// The initial congestion window of TCP: ten segments (RFC 6928).
 const INITIAL_WINDOW: u64 = 10 * 1460;
 
 const BAD_GATEWAY: &[u8] =
     b"HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
 
-/// What to do once everything that can be answered at once is sent.
+/// What to do after all pending answers are sent.
 enum NextStep {
-    /// Wait for more bytes.
     Read,
-    /// Go on with the bytes that are there.
+    /// Process the bytes that have already arrived.
     Continue,
-    /// Node answers what is at their begin.
+    /// Relay the first request to Node.
     HandOver(usize, RequestEnd),
-    /// The last answer is sent; the client may not know that yet.
+    /// Close the connection after the last answer.
     Close,
-    /// The last answer is sent, as the rest of a head came too late.
+    /// Close the connection after a timeout answer.
     Refused,
-    /// The client sends nothing more.
+    /// The client has ended the connection.
     End,
 }
 
@@ -64,7 +63,7 @@ pub async fn serve(thread: &Rc<Thread>, connection: &Connection) {
     }
 }
 
-/// Says whether the client may be sending still; an error is its end.
+/// Returns whether the client may still be sending. An error means that the connection has ended.
 async fn serve_requests(
     thread: &Rc<Thread>,
     connection: &Connection,
@@ -101,9 +100,10 @@ async fn serve_requests(
                 }
             }
             NextStep::Close => {
-                // What a client still sends resets the connection, and would take with it what has not left.
+                // Input after `close` causes a reset, which discards unsent output. Therefore send the end first.
                 connection.stream.end_if_plain();
-                // Who has asked for the end sends nothing more (RFC 9112 §9.6). If it does, what left at once is read before.
+                // After `Connection: close`, a client sends nothing more (RFC 9112 §9.6). If it does, it has already
+                // received an answer of this size.
                 let is_over = connection.stream.sent_bytes() <= INITIAL_WINDOW
                     && pending.is_empty()
                     && !connection.stream.has_unread();
@@ -120,7 +120,7 @@ async fn serve_requests(
     }
 }
 
-/// Waits for bytes and answers what came; what is left of them is in `pending` afterwards.
+/// Waits for input and answers it. `pending` then contains the rest.
 async fn read(
     thread: &Thread,
     connection: &Connection,
@@ -130,12 +130,12 @@ async fn read(
         let buffer = &mut thread.buffer.borrow_mut();
         let count = ready!(connection.stream.poll_read(cx, buffer))?;
         if connection.phase.get() == Phase::Lingering {
-            // Its time was over meanwhile.
+            // The time limit has passed.
             return Ok((None, NextStep::Refused)).into();
         }
         let read = &buffer[..count];
         if count == 0 {
-            // A head without its end is Node's to refuse; empty lines are of no head.
+            // Node rejects an incomplete head. Empty lines do not belong to a head.
             let next = if has_only_empty_lines(pending) {
                 NextStep::End
             } else {
@@ -159,7 +159,7 @@ async fn read(
     .await
 }
 
-/// Answers from the table as many requests as there are, as the system takes and as a turn lasts; says how many bytes they had.
+/// Answers as many requests from the table as one turn and the socket allow. Returns the number of consumed bytes.
 fn answer(
     thread: &Thread,
     connection: &Connection,
@@ -261,7 +261,7 @@ fn answer(
     Ok((consumed, unsent, next))
 }
 
-/// Where a body is sent from that is not copied behind its head.
+/// Returns the source of a body that is not copied after its head.
 fn body_source<'a>(
     parts: &'a Parts,
     found: &Answer,
@@ -278,7 +278,8 @@ fn body_source<'a>(
         })
 }
 
-/// Ends our half and reads on for a while, or the client would lose the end of its answer to a reset (RFC 9112 §9.6).
+/// Sends the end and discards input for a while. Otherwise, a reset could discard the end of the answer (RFC 9112
+/// §9.6).
 async fn linger(thread: &Thread, connection: &Connection) {
     connection.enter_phase(Phase::Lingering, thread);
     connection.stream.end();
@@ -290,11 +291,11 @@ async fn linger(thread: &Thread, connection: &Connection) {
         ) {}
         ().into()
     });
-    // Whether in time or not, the connection is closed now.
+    // The connection closes in any case.
     let _ = tokio::time::timeout(LINGER, discard).await;
 }
 
-/// The first byte of a head begins its time; that of a connection's first head began with the connection.
+/// Starts the time limit of a head at its first byte. For the first head, the limit starts with the connection.
 fn update_phase(thread: &Thread, connection: &Connection, has_answered: bool, pending: &[u8]) {
     let is_between_requests = has_answered || connection.phase.get() == Phase::Idle;
     if has_only_empty_lines(pending) && is_between_requests {
@@ -306,12 +307,12 @@ fn update_phase(thread: &Thread, connection: &Connection, has_answered: bool, pe
     }
 }
 
-/// Whether this is of no head (RFC 9112 §2.2).
+/// Returns whether all bytes belong to empty lines, which may precede a request (RFC 9112 §2.2).
 fn has_only_empty_lines(pending: &[u8]) -> bool {
     pending.iter().all(|byte| b"\r\n".contains(byte))
 }
 
-/// Forgets what was consumed; an empty buffer holds no memory.
+/// Removes consumed bytes. Frees the memory of an empty buffer.
 fn discard_consumed(pending: &mut Vec<u8>, consumed: usize) {
     if consumed == pending.len() {
         *pending = Vec::new();

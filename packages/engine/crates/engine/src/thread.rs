@@ -25,47 +25,46 @@ use crate::worker::RETRY_DELAY;
 
 pub use crate::warning::Warning;
 
-/// Bytes that are read at once: one buffer for all connections of a thread.
+/// The size of the read buffer, which all connections of a thread share.
 pub const READ_BUFFER: usize = 64 * 1024;
 
-/// What the connections of one thread have in common.
+/// The state that the connections of one thread share.
 pub struct Thread {
-    /// What all threads have in common.
     pub shared: Arc<Shared>,
-    /// Where bytes are read to, within one poll.
+    /// The read buffer. Used within one poll only.
     pub buffer: RefCell<Box<[u8]>>,
-    /// Where answers are put together, within one poll.
+    /// The output buffer. Used within one poll only.
     pub out: RefCell<Vec<u8>>,
-    /// The heads of answers over HTTP/2.
+    /// The response heads for HTTP/2.
     pub head_cache: RefCell<HeadCache>,
-    /// Answers over HTTP/2 that wait for their clients.
+    /// The pending HTTP/2 answers.
     pub stream_quota: StreamQuota,
-    /// The last lines of heads.
+    /// The last lines of response heads.
     pub clock: RefCell<Clock>,
-    /// Who follows answers, if anybody does.
+    /// The observer of answers, if enabled.
     pub observer: Option<Arc<Observer>>,
-    /// Whether each answer is the last of its connection.
+    /// Whether each answer must be the last of its connection.
     pub draining: Cell<bool>,
-    /// Connections that are open.
+    /// The open connections.
     pub connections: RefCell<HashMap<u64, Rc<Connection>>>,
-    /// Wakes who waits for the last connection to be closed.
+    /// Notified when the last connection closes.
     pub all_closed: Notify,
-    /// The links to Node that are open.
+    /// The open links to Node.
     pub links: RefCell<HashMap<u64, std::rc::Weak<Link>>>,
     started: Instant,
     now: Cell<Duration>,
     warnings: Warnings,
-    /// When there were no descriptors for a way to Node.
+    /// The time of the last failure to open a link.
     last_link_shortage: Cell<Option<Instant>>,
-    /// The next number, and the distance to the one after: a link's number says its thread.
+    /// The next number, and the step to the following one. A link's number identifies its thread.
     next: Cell<u64>,
     threads: u64,
 }
 
-/// What is waited for on a connection.
+/// What a connection waits for. It selects the time limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
-    /// The end of the handshake of TLS.
+    /// The end of the TLS handshake.
     Handshake,
     /// The first byte.
     Fresh,
@@ -73,40 +72,37 @@ pub enum Phase {
     Head,
     /// The next request.
     Idle,
-    /// The client, who is to take what we have for it.
+    /// The client, which must read output.
     Sending,
-    /// Node, whose own limits hold.
+    /// Node, which has its own time limits.
     Node,
-    /// Anything of several streams, whose session keeps its limits itself.
+    /// Any event of an HTTP/2 session, which checks its own limits.
     Streams,
-    /// The client's end, after ours.
+    /// The client's end, after the engine's end.
     Lingering,
 }
 
-/// A client's connection.
+/// A client connection.
 pub struct Connection {
-    /// Its place among the open ones.
     pub permit: Option<Arc<ConnectionPermit>>,
-    /// Its socket.
     pub stream: Stream,
-    /// The client; `None` for a unix socket.
+    /// The client's address. `None` for a unix socket.
     pub peer: Option<SocketAddr>,
-    /// What is waited for.
     pub phase: Cell<Phase>,
-    /// Since when, in the thread's time.
+    /// The start of the phase, in the thread's time.
     pub since: Cell<Duration>,
-    /// How much it had been sent when others had their turn.
+    /// The value of `stream.sent_bytes()` when the current turn started.
     pub turn: Cell<u64>,
-    /// Its way to Node, once it has needed one.
+    /// The link to Node, after the first relayed request.
     pub link: RefCell<Option<Rc<Link>>>,
-    /// Wakes it in its phase of streams.
+    /// Wakes the HTTP/2 session.
     pub deadline: DeadlineWaker,
     observed_answers: ObservedAnswers,
     abort: OnceCell<AbortHandle>,
 }
 
 impl Thread {
-    /// The thread of this number, of so many.
+    /// Creates the state of one of `threads` threads.
     pub fn new(shared: Arc<Shared>, number: u64, threads: u64) -> Self {
         let keep_alive = u64::try_from(shared.limits.keep_alive.as_millis()).unwrap_or(u64::MAX);
         let share = usize::try_from(threads).map_or(1, |threads| {
@@ -133,23 +129,23 @@ impl Thread {
         }
     }
 
-    /// The time since the thread began, as of the last sweep: close enough for limits, and no call of the system.
+    /// Returns the time since the thread started, as of the last update. This avoids a system call.
     pub fn now(&self) -> Duration {
         self.now.get()
     }
 
-    /// Looks at the clock.
+    /// Updates the current time and returns it.
     pub fn update_now(&self) -> Duration {
         self.now.set(self.started.elapsed());
         self.now()
     }
 
-    /// A number that no other connection and no link of the engine has.
+    /// Returns a number that no other connection or link of the engine has.
     pub fn next_id(&self) -> u64 {
         self.next.replace(self.next.get() + self.threads)
     }
 
-    /// Serves a connection that was accepted for this thread; fails where the system has no memory for watching it.
+    /// Serves an accepted connection. Fails if the system cannot watch its socket.
     pub fn serve_accepted(self: &Rc<Self>, accepted: AcceptedConnection) -> io::Result<()> {
         let AcceptedConnection {
             socket,
@@ -165,7 +161,7 @@ impl Thread {
         Ok(())
     }
 
-    /// Serves a connection on this thread until it ends, in whatever way.
+    /// Serves a connection in a new task.
     pub fn open(
         self: &Rc<Self>,
         stream: Stream,
@@ -192,23 +188,23 @@ impl Thread {
         let task = tokio::task::spawn_local(async move {
             crate::serve::serve(&open.thread, &served).await;
         });
-        // It has just been made.
+        // The cell is empty, because the connection is new.
         let _ = connection.abort.set(task.abort_handle());
     }
 
-    /// Tells operators what fails, and why.
+    /// Logs a warning for operators.
     pub fn warn(&self, warning: Warning, error: &io::Error) {
         self.warnings.log(warning, error);
     }
 
-    /// Whether a way to Node may be opened: not in the breath after there were no descriptors for one.
+    /// Returns whether a link may be opened. After a failure, the next attempt must wait for `RETRY_DELAY`.
     pub fn may_open_link(&self) -> bool {
         self.last_link_shortage
             .get()
             .is_none_or(|then| then.elapsed() >= RETRY_DELAY)
     }
 
-    /// There are no descriptors for a way to Node: idle ones are given up, and the next that come free are for it.
+    /// Records that no descriptor is free for a link. Closes idle links and reserves the next free descriptors.
     pub fn note_link_shortage(&self) {
         self.shared.link_shortage.note();
         if self.may_open_link() {
@@ -217,7 +213,7 @@ impl Thread {
         }
     }
 
-    /// Tells JavaScript of a request that gets an answer of ours which is no build's.
+    /// Reports to JavaScript that the engine answered a request with an error.
     pub fn emit_refusal(&self, connection: &Connection, status: u16, error: &'static str) {
         self.shared.emit(Event::Refused(Refused {
             status,
@@ -226,14 +222,13 @@ impl Thread {
         }));
     }
 
-    /// The connections, which may end meanwhile.
+    /// Returns a copy of the list, because connections may close during an iteration.
     pub fn all_connections(&self) -> Vec<Rc<Connection>> {
         self.connections.borrow().values().cloned().collect()
     }
 }
 
 impl Connection {
-    /// One of which nothing is known.
     pub fn new(stream: Stream, peer: Option<SocketAddr>) -> Self {
         Self {
             permit: None,
@@ -249,25 +244,25 @@ impl Connection {
         }
     }
 
-    /// Begins to wait for something else.
+    /// Sets the phase and its start.
     pub fn enter_phase(&self, phase: Phase, thread: &Thread) {
         self.phase.set(phase);
         self.since.set(thread.now());
     }
 
-    /// Whether Node answers a request on it.
+    /// Returns whether Node is answering a request.
     pub fn is_relaying(&self) -> bool {
         let link = self.link.borrow();
         link.as_ref().is_some_and(|link| link.busy.get())
     }
 
-    /// Closes the connection between answers, as an end that both know of.
+    /// Closes an idle connection gracefully.
     pub fn end(&self) {
         self.stream.end_at_close();
         self.destroy();
     }
 
-    /// Has an answer observed that is written next: its whole length and that of its body.
+    /// Observes the answer that is written next. `lengths` are those of the whole answer and of its body.
     pub fn observe(
         &self,
         (observer, note): (&Arc<Observer>, AnswerLabel),
@@ -279,14 +274,14 @@ impl Connection {
             .begin(self.stream.sent_bytes(), lengths, answering);
     }
 
-    /// Something was written: observed answers that are whole have ended.
+    /// Ends the observation of all answers that are completely sent.
     pub fn settle(&self, thread: &Thread) {
         if thread.observer.is_some() {
             self.observed_answers.settle(self.stream.sent_bytes());
         }
     }
 
-    /// Closes the connection, with answers under way or not.
+    /// Closes the connection immediately.
     pub fn destroy(&self) {
         if let Some(task) = self.abort.get() {
             task.abort();
@@ -300,12 +295,12 @@ impl Drop for Connection {
     }
 }
 
-/// The time since 1970.
+/// Returns the time since 1970.
 pub fn unix_time() -> Duration {
     SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default()
 }
 
-/// A connection that is open while its task lives.
+/// Removes the connection when its task ends.
 struct ConnectionGuard {
     id: u64,
     thread: Rc<Thread>,

@@ -3,19 +3,19 @@ use std::io::{self, Write};
 use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
-/// Between two complaints of one kind.
+/// The minimum time between two warnings of the same kind.
 const MIN_INTERVAL: Duration = Duration::from_secs(1);
 
-/// What operators are to know of.
+/// A condition that operators must know about.
 #[derive(Clone, Copy)]
 pub enum Warning {
-    /// Requests do not reach Node.
+    /// Requests cannot reach Node.
     NodeUnreachable,
-    /// Clients are not accepted.
+    /// Connections cannot be accepted.
     AcceptFailed,
 }
 
-/// Of each kind of complaint, when it was made last.
+/// The state of each kind of warning.
 #[derive(Default)]
 pub struct Warnings([WarningLog; 2]);
 
@@ -26,7 +26,7 @@ struct WarningLog {
 }
 
 impl Warnings {
-    /// Says on standard error what fails, and why; once a second, however often it does.
+    /// Writes a warning to standard error, at most once per second and kind.
     pub fn log(&self, warning: Warning, error: &io::Error) {
         let log = &self.0[warning as usize];
         if log.is_recent() {
@@ -34,17 +34,21 @@ impl Warnings {
         }
         let line = match warning {
             Warning::NodeUnreachable => {
-                format!("requests get 502, for the engine does not reach Node: {error}")
+                format!(
+                    "requests get 502, because the engine cannot open a connection to Node: {error}"
+                )
             }
-            Warning::AcceptFailed => format!("new clients have to wait: {error}"),
+            Warning::AcceptFailed => {
+                format!("new connections must wait, because the engine cannot accept them: {error}")
+            }
         };
-        // Where nobody reads, nobody is to know.
+        // If standard error is closed, the warning is lost.
         log.write(move || drop(writeln!(io::stderr(), "serve-dist: {line}")));
     }
 }
 
 impl WarningLog {
-    /// Whether it was said just now, or is still being said.
+    /// Returns whether the last warning is recent, or is still being written.
     fn is_recent(&self) -> bool {
         let writer = self.writer.borrow();
         let is_writing = writer.as_ref().is_some_and(|writer| !writer.is_finished());
@@ -55,11 +59,11 @@ impl WarningLog {
                 .is_some_and(|last| last.elapsed() < MIN_INTERVAL)
     }
 
-    /// Writes on a thread of its own, for a full pipe may take nothing any more: `spawn_blocking` would use up the threads that
-    /// read files, and the runtime waits for those at its end.
+    /// Writes on a separate thread, because a full pipe may block. `spawn_blocking` would occupy the threads that read
+    /// files, and the runtime would wait for it when it ends.
     fn write(&self, write: impl FnOnce() + Send + 'static) {
         self.last.set(Some(Instant::now()));
-        let name = "serve-dist says".to_owned();
+        let name = "serve-dist log".to_owned();
         self.writer
             .replace(Builder::new().name(name).spawn(write).ok());
     }
@@ -73,7 +77,7 @@ mod tests {
     use crate::testing::{LIMITS, on_thread};
 
     #[test]
-    fn waits_for_nobody_who_reads_what_is_said() {
+    fn does_not_block_on_a_full_pipe() {
         let (read, is_read) = channel::<()>();
         on_thread(LIMITS, async move |_, _| {
             let log = WarningLog::default();

@@ -14,10 +14,10 @@ use crate::restart_on_panic::restart_on_panic;
 use crate::shared::{Command, Shared};
 use crate::thread::{Thread, Warning, unix_time};
 
-/// How long a thread that has no descriptors left waits for connections to be closed.
+/// The delay before the next attempt after a shortage of descriptors.
 pub const RETRY_DELAY: Duration = Duration::from_millis(50);
 
-/// A thread of the engine, from its begin to its end: one loop that accepts and answers. An error is that it cannot begin.
+/// Runs a thread of the engine. Returns an error if it cannot start.
 pub fn run_worker(
     shared: Arc<Shared>,
     acceptor_parts: Option<(Listener, Vec<WorkerHandle>)>,
@@ -27,7 +27,7 @@ pub fn run_worker(
 ) -> io::Result<()> {
     let runtime = Builder::new_current_thread()
         .enable_all()
-        // As many as Node has for reading files.
+        // Node also has 4 threads for files.
         .max_blocking_threads(4)
         .build_local(LocalOptions::default())?;
     runtime.block_on(async {
@@ -61,14 +61,14 @@ async fn run(
     if let Some(grace_period) = grace_period {
         tokio::select! {
             biased;
-            // It is stopping already: only an end at once ends that.
+            // While it drains, the thread only obeys a command to stop immediately.
             () = async { while run_commands(thread, &mut commands).await.is_some() {} } => {}
             () = drain(thread, acceptor, grace_period) => {}
         }
     }
 }
 
-/// Does what JavaScript says until the thread is to stop; the time is what it may still take for it.
+/// Runs commands of JavaScript until the thread must stop. Returns the grace period, or `None` to stop immediately.
 async fn run_commands(
     thread: &Rc<Thread>,
     commands: &mut UnboundedReceiver<Command>,
@@ -85,7 +85,7 @@ async fn run_commands(
                     link.end_at(bytes);
                 }
             }
-            // Its descriptor is there already. Where the system cannot watch it, its client has to try again.
+            // If the system cannot watch the socket, the connection is dropped and the client must retry.
             Some(Command::Serve(accepted)) => drop(thread.serve_accepted(accepted)),
             Some(Command::Drain(grace_period)) => return Some(grace_period),
             Some(Command::Stop) | None => return None,
@@ -98,7 +98,7 @@ async fn accept_all(thread: &Rc<Thread>, acceptor: Option<&Acceptor>) {
         return std::future::pending().await;
     };
     loop {
-        // Others have their turn while many come, and who waits for a way to Node comes first.
+        // Let other tasks run during many new connections. Links have priority over them if descriptors are scarce.
         tokio::task::coop::consume_budget().await;
         while thread.shared.link_shortage.is_recent() {
             discard_idle_links(thread);
@@ -109,7 +109,7 @@ async fn accept_all(thread: &Rc<Thread>, acceptor: Option<&Acceptor>) {
         };
         acceptor.yield_to_other_processes(thread).await;
         match acceptor.accept_one(thread) {
-            // Those who have the same queue have their turn, too.
+            // Let the other processes that share the queue accept, too.
             Ok(()) if acceptor.listener().get_ref().is_shared() => tokio::task::yield_now().await,
             Ok(()) => {}
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
@@ -117,7 +117,7 @@ async fn accept_all(thread: &Rc<Thread>, acceptor: Option<&Acceptor>) {
                 guard.clear_ready();
             }
             Err(error) if is_client_error(&error) => {}
-            // No descriptors or no memory are left.
+            // No descriptors or no memory are available.
             Err(error) => {
                 thread.warn(Warning::AcceptFailed, &error);
                 thread.shared.accept_shortage.note();
@@ -128,7 +128,7 @@ async fn accept_all(thread: &Rc<Thread>, acceptor: Option<&Acceptor>) {
     }
 }
 
-/// The client has gone while it was in the queue.
+/// Returns whether the error only concerns the accepted client, such as a client that has disconnected.
 pub fn is_client_error(error: &io::Error) -> bool {
     use io::ErrorKind::{ConnectionAborted, ConnectionReset, Interrupted, PermissionDenied};
     [
@@ -140,7 +140,7 @@ pub fn is_client_error(error: &io::Error) -> bool {
     .contains(&error.kind())
 }
 
-/// Sets the date of answers at the begin of each second.
+/// Updates the date of answers at the start of each second.
 async fn update_clock(thread: &Thread) {
     loop {
         let now = unix_time();

@@ -9,7 +9,7 @@ fn folders(paths: &[&str]) -> Vec<PathBuf> {
     paths.iter().map(PathBuf::from).collect()
 }
 
-/// A folder on a disk, where this machine has one.
+/// Returns a folder on a disk, or `None` if this machine has none.
 fn on_disk() -> Option<PathBuf> {
     let folders = [std::env::temp_dir(), "/var/tmp".into(), ".".into()];
     folders
@@ -22,12 +22,12 @@ fn read(file: &BodyFile, representation: usize, length: usize) -> Option<Vec<u8>
     let mut bytes = vec![0; length];
     let copy = File::from(copy.try_clone().expect("there are descriptors"));
     copy.read_exact_at(&mut bytes, start)
-        .expect("the file is as long");
+        .expect("the file contains the body");
     Some(bytes)
 }
 
 #[test]
-fn has_copies_of_large_bodies_and_of_no_others() {
+fn copies_only_large_bodies() {
     let bodies = [
         vec![b'a'; MIN_FILE_BODY - 1],
         vec![b'b'; MIN_FILE_BODY],
@@ -46,7 +46,7 @@ fn has_copies_of_large_bodies_and_of_no_others() {
 }
 
 #[test]
-fn makes_no_file_that_would_be_memory_or_that_nobody_wants() {
+fn creates_no_file_in_memory_or_after_cancellation() {
     let table = table_of(&[vec![b'a'; MIN_FILE_BODY]]);
     let kind = |folders: &[PathBuf]| {
         BodyFile::make(&table, folders, || true)

@@ -6,29 +6,29 @@ use h2::{Reason, SendStream};
 
 use super::body_chunk::{BodyChunk, Payload};
 
-/// A body that its client has not taken whole yet.
+/// A body that h2 does not have completely yet.
 struct Body {
     to: SendStream<BodyChunk>,
     payload: Rc<Payload>,
-    /// How much of it h2 has.
+    /// The number of bytes that h2 has.
     queued: usize,
-    /// When the client last took something.
+    /// The time of the last progress.
     since: Duration,
-    /// What the session had sent by then.
+    /// The bytes that the session had sent by then.
     sent: u64,
 }
 
-/// Bytes of a session that show that its client reads: a stream may have to wait for others.
+/// The number of bytes that counts as progress of the whole session. A stream may wait while other streams proceed.
 pub const MIN_PROGRESS: u64 = 64 * 1024;
 
-/// The bodies of a session that are under way, in the order in which they were asked for.
+/// The unfinished bodies of a session, oldest first.
 #[derive(Default)]
 pub struct Bodies {
     all: Vec<Body>,
 }
 
 impl Bodies {
-    /// Sends what the client has room for; the rest is sent when it has.
+    /// Sends as much as the client's window allows. `poll` sends the rest.
     pub fn send(
         &mut self,
         (mut to, payload): (SendStream<BodyChunk>, Rc<Payload>),
@@ -37,7 +37,7 @@ impl Bodies {
         let length = payload.len();
         to.reserve_capacity(length);
         if to.capacity() >= length {
-            // A stream that was reset meanwhile needs none.
+            // Fails only if the client has reset the stream.
             let _ = to.send_data(BodyChunk::Table(payload, 0, length), true);
         } else {
             self.all.push(Body {
@@ -50,17 +50,17 @@ impl Bodies {
         }
     }
 
-    /// How many there are.
+    /// Returns the number of unfinished bodies.
     pub fn count(&self) -> usize {
         self.all.len()
     }
 
-    /// Since when the one that waits the longest waits.
+    /// Returns the time of the oldest progress.
     pub fn oldest_wait(&self) -> Option<Duration> {
         self.all.iter().map(|body| body.since).min()
     }
 
-    /// Sends what there is room for; says whether that was something.
+    /// Sends as much as the windows allow. Returns whether it sent anything.
     pub fn poll(&mut self, cx: &mut Context, (now, sent): (Duration, u64)) -> bool {
         let mut has_sent = false;
         self.all.retain_mut(|body| {
@@ -75,7 +75,7 @@ impl Bodies {
         has_sent
     }
 
-    /// Resets those whose clients have taken nothing since then.
+    /// Resets bodies without progress since `then`.
     pub fn cancel_idle_since(&mut self, then: Duration) {
         self.all.retain_mut(|body| {
             let is_late = body.since <= then;
@@ -86,7 +86,7 @@ impl Bodies {
         });
     }
 
-    /// Resets all: clients must not take a part for the whole.
+    /// Resets all bodies, so that clients do not treat them as complete.
     pub fn reset_all(&mut self) {
         self.all.retain_mut(|body| {
             body.to.send_reset(Reason::INTERNAL_ERROR);
@@ -94,7 +94,7 @@ impl Bodies {
         });
     }
 
-    /// Resets so many, the newest.
+    /// Resets the newest `count` bodies.
     pub fn reset_newest(&mut self, count: usize) {
         let mut kept = self.count().saturating_sub(count);
         self.all.retain_mut(|body| {
@@ -109,7 +109,7 @@ impl Bodies {
 }
 
 impl Body {
-    /// False when nothing more is to be sent.
+    /// Returns whether the body is unfinished.
     fn poll(&mut self, cx: &mut Context) -> bool {
         loop {
             let length = self.payload.len();
@@ -125,7 +125,7 @@ impl Body {
             }
             match self.to.poll_capacity(cx) {
                 Poll::Ready(Some(Ok(_))) => {}
-                // It was reset.
+                // The client has reset the stream.
                 Poll::Ready(_) => return false,
                 Poll::Pending => return true,
             }

@@ -6,8 +6,9 @@ use bytes::{Buf, Bytes};
 use super::wire::Flow;
 use crate::observe::ObservedAnswer;
 
-/// The body of an answer of the table, which waits for its client as long as h2 has something of it. The answer ends with
-/// its last byte; one of which h2 drops a part was aborted.
+/// The body of a table answer, counted as pending until h2 drops it.
+///
+/// The answer ends with its last byte. It counts as aborted if h2 drops unsent bytes.
 pub struct Payload {
     bytes: Rc<Bytes>,
     unsent: Cell<usize>,
@@ -15,16 +16,16 @@ pub struct Payload {
     flow: Rc<Flow>,
 }
 
-/// Bytes of a body that h2 sends; nothing of them is copied.
+/// Part of a body. h2 sends it without a copy.
 pub enum BodyChunk {
-    /// Of an answer of the table, from here to there.
+    /// A range of a table answer's body.
     Table(Rc<Payload>, usize, usize),
-    /// Of a body that is relayed.
+    /// Part of a relayed body.
     Relayed(Bytes),
 }
 
 impl Payload {
-    /// One of which nothing is sent.
+    /// Creates a body without sent bytes.
     pub fn new(bytes: Rc<Bytes>, observed: Option<ObservedAnswer>, flow: &Rc<Flow>) -> Rc<Self> {
         flow.begin_answer();
         let payload = Self {
@@ -37,7 +38,6 @@ impl Payload {
         Rc::new(payload)
     }
 
-    /// Its length.
     pub fn len(&self) -> usize {
         self.bytes.len()
     }

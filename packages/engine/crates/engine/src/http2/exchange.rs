@@ -17,19 +17,19 @@ use super::body_chunk::BodyChunk;
 use super::node_session::Sender;
 use super::wire::Flow;
 
-/// Why a body has not come whole; without a reason, the whole session has ended.
+/// Why a body is incomplete. A missing reason means that the whole session has ended.
 enum ExchangeError {
-    /// Node has ended its session before it took the request: it stops, and answers those that it took before.
+    /// Node has closed its session gracefully and has not processed this request.
     NotProcessed,
-    /// Who sends it has reset the stream.
+    /// The sender has reset the stream.
     Source(Option<Reason>),
-    /// Who takes it has.
+    /// The receiver has reset the stream.
     Sink(Option<Reason>),
-    /// Who takes it has taken nothing for too long.
+    /// The receiver has made no progress within the time limit.
     Stalled,
 }
 
-/// The end of an answer of Node, as long as somebody waits for it.
+/// Tracks whether Node has sent the end of an answer.
 struct AnswerEnd<'a> {
     node: &'a Flow,
     stream: u32,
@@ -53,7 +53,7 @@ impl Drop for AnswerEnd<'_> {
     }
 }
 
-/// Gives a request to Node, and Node's answer to the client: both bodies at once, with trailers, each as fast as it is taken.
+/// Relays a request to Node and the answer to the client. Relays both bodies concurrently, including trailers.
 pub async fn exchange(
     request: Request<RecvStream>,
     mut respond: SendResponse<BodyChunk>,
@@ -73,7 +73,7 @@ pub async fn exchange(
         Some(mut node) => node.send_request(request, !has_body).ok(),
     };
     let Some((response, mut to_node)) = sent else {
-        // Node has seen nothing of it, so the client may ask again (RFC 9113 §8.7).
+        // Node has not seen the request. The client may retry (RFC 9113 §8.7).
         respond.send_reset(Reason::REFUSED_STREAM);
         return;
     };
@@ -99,7 +99,7 @@ pub async fn exchange(
                     failed => break failed,
                 },
                 result = &mut upload, if is_uploading => match result {
-                    // Where Node does not read it, its answer may be about just that.
+                    // Node stops reading the upload. Its answer may explain why.
                     Err(ExchangeError::Sink(Some(Reason::NO_ERROR))) => is_uploading = false,
                     Err(ExchangeError::Sink(_)) if is_answered => break Ok(()),
                     failed => break swap_directions(failed),
@@ -111,11 +111,11 @@ pub async fn exchange(
         }
     };
     match result {
-        // Where Node has not read it all, h2 says so to the client, behind the answer.
+        // If Node has not read the whole upload, h2 resets the stream after the answer.
         Ok(()) => {}
         Err(ExchangeError::NotProcessed) => respond.send_reset(Reason::REFUSED_STREAM),
         Err(ExchangeError::Source(Some(reason))) => respond.send_reset(reason),
-        // Node has ended the session for what its client does.
+        // Node has ended the session because of the client's behavior.
         Err(ExchangeError::Source(None)) => flow.must_close.set(true),
         Err(ExchangeError::Sink(reason)) => to_node.send_reset(reason.unwrap_or(Reason::CANCEL)),
         Err(ExchangeError::Stalled) => {
@@ -125,7 +125,7 @@ pub async fn exchange(
     }
 }
 
-/// Whoever passes a request on says its host so (RFC 9113 §8.3.1); h2 wants that, too.
+/// Sets `:authority` from `Host`, as RFC 9113 §8.3.1 requires of intermediaries. h2 requires it, too.
 fn with_authority(mut request: Request<()>) -> Request<()> {
     if request.uri().authority().is_some() || request.method() == Method::CONNECT {
         return request;
@@ -133,17 +133,17 @@ fn with_authority(mut request: Request<()>) -> Request<()> {
     let host = request.headers().get(HOST).map(HeaderValue::as_bytes);
     let authority = host.and_then(|host| Authority::try_from(host).ok());
     let mut parts = request.uri().clone().into_parts();
-    // The one that h2 drops where there is no authority.
+    // h2 needs a scheme to build the URI, and drops it if there is no authority.
     (parts.scheme, parts.authority) = (Some(Scheme::HTTPS), authority);
     match Uri::from_parts(parts) {
         Ok(uri) if uri.authority().is_some() => *request.uri_mut() = uri,
-        // One that Node refuses: so h2 takes it for one that came over HTTP/1.1.
+        // Node rejects an invalid host. h2 accepts the request only if its version is HTTP/1.1.
         _ => *request.version_mut() = Version::HTTP_11,
     }
     request
 }
 
-/// What a broken upload is to the download.
+/// Converts the error of an upload to that of a download.
 fn swap_directions(result: Result<(), ExchangeError>) -> Result<(), ExchangeError> {
     result.map_err(|failed| match failed {
         ExchangeError::Source(reason) => ExchangeError::Sink(reason),
@@ -152,7 +152,7 @@ fn swap_directions(result: Result<(), ExchangeError>) -> Result<(), ExchangeErro
     })
 }
 
-/// Answers the client as Node does.
+/// Relays Node's answer to the client.
 async fn answer(
     mut from_node: ResponseFuture,
     respond: &mut SendResponse<BodyChunk>,
@@ -169,7 +169,7 @@ async fn answer(
     pipe(&mut download, &mut to_client, Some((flow, end))).await
 }
 
-/// Waits for the head of Node's answer; what is said before it (103) is passed on.
+/// Waits for the head of Node's answer, and relays informational responses (103).
 fn poll_response(
     cx: &mut Context,
     from_node: &mut ResponseFuture,
@@ -179,7 +179,7 @@ fn poll_response(
         return Poll::Ready(Err(ExchangeError::Sink(reset.ok())));
     }
     while let Poll::Ready(Some(Ok(informational))) = from_node.poll_informational(cx) {
-        // Who has gone needs no hint.
+        // Fails only if the client has reset the stream.
         let _ = respond.send_informational(informational);
     }
     Pin::new(from_node)
@@ -187,7 +187,7 @@ fn poll_response(
         .map_err(|error| source_error(&error))
 }
 
-/// Moves a body and its trailers, and holds no more of it than one piece.
+/// Relays a body and its trailers. Buffers at most one chunk.
 async fn pipe(
     from: &mut RecvStream,
     to: &mut SendStream<BodyChunk>,
@@ -202,7 +202,7 @@ async fn pipe(
             let count = part.len();
             let is_last = chunk.is_empty() && from.is_end_stream();
             send(to.send_data(BodyChunk::Relayed(part), is_last))?;
-            // So much was taken from there.
+            // Cannot fail, because these bytes were received.
             let _ = from.flow_control().release_capacity(count);
             if is_last {
                 return Ok(());
@@ -220,7 +220,7 @@ fn send(result: Result<(), Error>) -> Result<(), ExchangeError> {
     result.map_err(|error| ExchangeError::Sink(Some(reason_of(&error))))
 }
 
-/// Waits for more of a body; `None` at its end.
+/// Waits for the next chunk. Returns `None` at the end.
 fn poll_chunk(
     cx: &mut Context,
     from: &mut RecvStream,
@@ -235,7 +235,7 @@ fn poll_chunk(
     }
 }
 
-/// Waits until some of what was reserved may be sent; Node has limits of its own.
+/// Waits for send capacity. Without a `flow`, the receiver is Node, which has its own time limits.
 async fn wait_for_capacity(
     to: &mut SendStream<BodyChunk>,
     flow: Option<&Flow>,
@@ -243,21 +243,21 @@ async fn wait_for_capacity(
     let Some(flow) = flow else {
         return poll_fn(|cx| poll_capacity(cx, to)).await;
     };
-    // What is written to a client that takes nothing would wait in memory.
+    // Otherwise, unsent bytes for a stalled client would accumulate in memory.
     flow.wait_until_unblocked().await;
     loop {
         let before = flow.sent.get();
         let capacity = poll_fn(|cx| poll_capacity(cx, to));
         match tokio::time::timeout(flow.stall_timeout(), capacity).await {
             Ok(capacity) => return capacity,
-            // It waits for others.
+            // The stream waits for other streams of the session.
             Err(_) if flow.sent.get() >= before + MIN_PROGRESS => {}
             Err(_) => return Err(ExchangeError::Stalled),
         }
     }
 }
 
-/// Waits until some of what was reserved may be sent.
+/// Waits for send capacity.
 fn poll_capacity(
     cx: &mut Context,
     to: &mut SendStream<BodyChunk>,
@@ -276,8 +276,8 @@ fn poll_capacity(
     }
 }
 
-/// Who has answered may reset what it does not read, without an error (RFC 9113 §8.1): its answer was whole, if its end came
-/// before.
+/// Returns whether Node's answer was complete before the reset. A server may reset an unread upload with `NO_ERROR`
+/// after its answer (RFC 9113 §8.1).
 fn is_end(error: &Error, end: Option<&AnswerEnd>) -> bool {
     error.is_reset()
         && error.reason() == Some(Reason::NO_ERROR)

@@ -1,9 +1,9 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-/// What a client says before its first frame (RFC 9113 §3.4).
+/// The length of the connection preface (RFC 9113 §3.4).
 const PREFACE: usize = 24;
-/// Length, type, flags and stream (RFC 9113 §4.1).
+/// The length of a frame header (RFC 9113 §4.1).
 const HEAD: usize = 9;
 
 const DATA: u8 = 0;
@@ -12,22 +12,22 @@ const RST_STREAM: u8 = 3;
 const SETTINGS: u8 = 4;
 const PING: u8 = 6;
 const CONTINUATION: u8 = 9;
-/// Of SETTINGS and PING: it answers one of ours.
+/// The flag of SETTINGS and PING that marks a reply.
 const ACK: u8 = 1;
-/// Of DATA and HEADERS.
+/// The flag of DATA and HEADERS that ends a stream.
 const END_STREAM: u8 = 1;
 
-/// One byte in so many that come is of a request, or the client was sent one for them, but for some that are free. The
-/// numbers are nginx's.
+/// At least one of 8 received bytes must belong to a request, or one byte must have been sent for it. The first 1 MiB
+/// is free. nginx uses the same numbers.
 const MIN_REQUEST_SHARE: u64 = 8;
 const FREE_BYTES: u64 = 1024 * 1024;
 
-/// How often something may happen.
+/// A rate limit.
 #[derive(Clone, Copy, Debug)]
 pub struct Rate {
-    /// At once.
+    /// The number of events that may happen at once.
     pub burst: f64,
-    /// Besides.
+    /// The number of additional events per second.
     pub per_second: f64,
 }
 
@@ -38,20 +38,20 @@ struct TokenBucket {
     since: Duration,
 }
 
-/// Finds the heads of frames in what has come, however it is cut.
+/// Parses frame headers from a byte stream.
 #[derive(Default)]
 struct FrameHeads {
-    /// Bytes until the next head.
+    /// The number of bytes until the next header.
     skipped: usize,
     head: [u8; HEAD],
-    /// Bytes of the head that have come.
+    /// The number of received bytes of the header.
     received: usize,
 }
 
-/// Counts frames that cost a client nothing and make us work; h2 knows none of them but as a frame that it has dealt with.
+/// Limits frames that are cheap for the client and expensive for the server. h2 does not report them.
 pub struct FrameLimiter {
     heads: FrameHeads,
-    /// Bytes that have come, and those among them that are of requests.
+    /// The number of received bytes, and how many of them belong to requests.
     received: u64,
     request_bytes: u64,
     resets: TokenBucket,
@@ -67,7 +67,7 @@ impl TokenBucket {
         }
     }
 
-    /// Whether it is one too many.
+    /// Takes a token. Returns whether none was left.
     fn is_exceeded(&mut self, now: Duration) -> bool {
         let passed = now.saturating_sub(self.since).as_secs_f64();
         self.since = now;
@@ -81,7 +81,7 @@ impl TokenBucket {
 }
 
 impl FrameHeads {
-    /// The next one; it is taken away, and what comes before it.
+    /// Returns the next header. Removes it and the preceding bytes from `bytes`.
     fn next(&mut self, bytes: &mut &[u8]) -> Option<[u8; HEAD]> {
         let skipped = self.skipped.min(bytes.len());
         self.skipped -= skipped;
@@ -101,7 +101,7 @@ impl FrameHeads {
 }
 
 impl FrameLimiter {
-    /// `resets` is for streams that are cancelled, `control_frames` for PING and SETTINGS, which want an answer.
+    /// Creates a limiter. `resets` limits canceled streams; `control_frames` limits PING and SETTINGS.
     pub fn new(resets: Rate, control_frames: Rate) -> Self {
         Self {
             heads: FrameHeads {
@@ -115,12 +115,12 @@ impl FrameLimiter {
         }
     }
 
-    /// Counts a reset of ours like those of the client; whether it is one too many.
+    /// Counts a reset that the server sent. Returns whether it exceeds the limit.
     pub fn note_reset(&mut self, now: Duration) -> bool {
         self.resets.is_exceeded(now)
     }
 
-    /// Looks at what a client has sent, which was sent so much before; whether that is too much.
+    /// Counts received frames. Returns whether they exceed a limit. `sent` is the number of bytes sent to the client.
     pub fn exceeds_limits(&mut self, mut bytes: &[u8], (now, sent): (Duration, u64)) -> bool {
         let mut is_exceeded = false;
         self.received += bytes.len() as u64;
@@ -139,31 +139,31 @@ impl FrameLimiter {
     }
 }
 
-/// Notes which streams a server has ended, for h2 does not say so of one that is reset at once.
+/// Records which streams a server has ended. h2 does not report the end if a reset follows immediately.
 #[derive(Default)]
 pub struct StreamEnds {
     heads: FrameHeads,
-    /// Whether each of these has ended.
+    /// Whether each tracked stream has ended.
     streams: HashMap<u32, bool>,
 }
 
 impl StreamEnds {
-    /// Looks for the end of a stream from now on.
+    /// Starts to track a stream.
     pub fn track(&mut self, stream: u32) {
         self.streams.insert(stream, false);
     }
 
-    /// Whether it has come.
+    /// Returns whether the stream has ended.
     pub fn has_arrived(&self, stream: u32) -> bool {
         self.streams.get(&stream) == Some(&true)
     }
 
-    /// Nobody wants to know it any more.
+    /// Stops tracking a stream.
     pub fn forget(&mut self, stream: u32) {
         self.streams.remove(&stream);
     }
 
-    /// Looks at what the server has sent.
+    /// Parses bytes that the server has sent.
     pub fn read(&mut self, mut bytes: &[u8]) {
         while let Some([_, _, _, kind, flags, stream @ ..]) = self.heads.next(&mut bytes) {
             if (kind == DATA || kind == HEADERS)
@@ -193,7 +193,7 @@ mod tests {
         frames
     }
 
-    /// On stream 1.
+    /// Returns a frame on stream 1.
     fn frame(kind: u8, flags: u8, length: u8) -> Vec<u8> {
         let mut bytes = vec![0, 0, length, kind, flags, 0, 0, 0, 1];
         bytes.resize(HEAD + usize::from(length), RST_STREAM);
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn counts_what_is_cancelled_and_what_wants_an_answer() {
+    fn limits_resets_pings_and_settings() {
         for kind in [RST_STREAM, PING, SETTINGS] {
             let mut frames = frames();
             let bytes = frame(kind, 0, 8);
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn finds_that_little_of_what_comes_is_for_anything() {
+    fn limits_bytes_that_belong_to_no_request() {
         const WINDOW_UPDATE: u8 = 8;
         let many = |kind: u8, length: u8| frame(kind, 0, length).repeat(10_000);
         let is_exceeded = |bytes: &[u8], sent: u64| {
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn counts_no_other_frames() {
+    fn ignores_other_frames() {
         let mut frames = frames();
         for bytes in [
             frame(0, 0, 200),
@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn knows_the_ends_of_streams_that_are_expected() {
+    fn records_the_ends_of_tracked_streams() {
         let mut ends = StreamEnds::default();
         ends.track(1);
         for not_yet in [
@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn finds_frames_however_they_are_cut() {
+    fn finds_frames_in_fragmented_input() {
         let bytes = [frame(0, 0, 20), frame(RST_STREAM, 0, 4)].concat();
         for size in 1..bytes.len() {
             let mut frames = frames();

@@ -5,16 +5,17 @@ use http::header::DATE;
 use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode};
 use serve_dist_core::{Answer, Clock, Kind, Table, fields_of};
 
-/// Heads that are remembered: 2 MB at most.
+/// The maximum number of cached heads. They use at most 2 MB.
 const MAX_HEADS: usize = 1024;
 
-/// Answers as h2 takes them: their fields are made from text once, not for each request, and for each thread, since all
-/// threads would feel it if one counted the users of a text or of a body that they share.
+/// Response heads in the format of h2, cached per thread.
+///
+/// Shared heads and bodies would need atomic reference counts, on which all threads would contend.
 #[derive(Default)]
 pub struct HeadCache {
-    /// The build that they are of.
+    /// The build of the cached heads.
     build: u64,
-    /// Each has one place, with its number.
+    /// The slot of a head is its number modulo `MAX_HEADS`.
     cached: Vec<Option<CachedHead>>,
     date: Option<HeaderValue>,
     empty_body: Rc<Bytes>,
@@ -27,7 +28,7 @@ struct CachedHead {
 }
 
 impl HeadCache {
-    /// Forgets those of other builds than this one, with their bodies.
+    /// Clears the cache if the build has changed.
     pub fn discard_other_builds(&mut self, table: Option<&Table>) {
         let build = table.map_or(0, Table::build);
         if self.build != build {
@@ -36,7 +37,7 @@ impl HeadCache {
         }
     }
 
-    /// The head of an answer, with the date, and its body.
+    /// Returns the head of an answer with the current date, and its body.
     pub fn response(
         &mut self,
         table: &Table,
@@ -83,7 +84,7 @@ impl HeadCache {
     }
 }
 
-/// In Node's order: the date is the last field.
+/// Returns the fields in Node's order, in which `Date` is last.
 fn read_head(table: &Table, answer: &Answer, clock: &Clock) -> HeaderMap {
     let mut head = Vec::new();
     table.parts(answer, clock, false).head.write_to(&mut head);
@@ -105,7 +106,7 @@ mod tests {
     use crate::testing::table_of;
 
     #[test]
-    fn has_the_head_of_each_answer_with_the_date_of_now_and_its_body() {
+    fn returns_the_head_the_current_date_and_the_body() {
         let table = table_of(&[b"one".into(), b"other".into()]);
         let (mut clock, mut now) = (Clock::new(0, 0), 0);
         let mut heads = HeadCache::default();
@@ -126,7 +127,7 @@ mod tests {
             }
             now += 1;
             clock.set(now);
-            // Another one has had its place.
+            // Another head replaces the cached one.
             heads.cached[0] = Some(CachedHead {
                 number: MAX_HEADS,
                 fields: HeaderMap::new(),
@@ -136,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn lets_go_of_the_bodies_of_an_old_build() {
+    fn releases_the_bodies_of_an_old_build() {
         let mut heads = HeadCache::default();
         let answer = Answer {
             consumed: 0,

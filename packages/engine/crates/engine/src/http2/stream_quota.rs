@@ -1,6 +1,6 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Streams that wait, which sessions share.
+/// The number of pending streams, shared fairly between sessions.
 #[derive(Debug)]
 pub struct StreamQuota {
     max_streams: usize,
@@ -9,7 +9,6 @@ pub struct StreamQuota {
 }
 
 impl StreamQuota {
-    /// None of at most so many.
     pub fn new(max_streams: usize) -> Self {
         Self {
             max_streams,
@@ -18,14 +17,14 @@ impl StreamQuota {
         }
     }
 
-    /// One more of a session that had so many.
+    /// Adds a stream to a session that had `before` streams.
     pub fn add(&self, before: usize) {
         self.streams.fetch_add(1, Ordering::Relaxed);
         self.sessions
             .fetch_add(usize::from(before == 0), Ordering::Relaxed);
     }
 
-    /// A session that had so many has fewer.
+    /// Reduces the streams of a session from `before` to `after`.
     pub fn remove(&self, before: usize, after: usize) {
         self.streams.fetch_sub(before - after, Ordering::Relaxed);
         let is_last = before > 0 && after == 0;
@@ -33,19 +32,19 @@ impl StreamQuota {
             .fetch_sub(usize::from(is_last), Ordering::Relaxed);
     }
 
-    /// Whether a session that has so many may have no more.
+    /// Returns whether a session with `count` streams must not add another.
     pub fn refuses(&self, count: usize) -> bool {
         self.count() >= self.max_streams && count >= self.share(count == 0)
     }
 
-    /// How many a session that has so many has to give up for others: what comes to a session that has less than its share is
-    /// let in.
+    /// Returns how many of its `count` streams a session must reset. The total exceeds the maximum while sessions below
+    /// their share add streams.
     pub fn surplus(&self, count: usize) -> usize {
         let over = self.count().saturating_sub(self.max_streams);
         over.min(count.saturating_sub(self.share(false)))
     }
 
-    /// Whether there are too many.
+    /// Returns whether the total exceeds the maximum.
     pub fn is_exceeded(&self) -> bool {
         self.count() > self.max_streams
     }
@@ -54,7 +53,7 @@ impl StreamQuota {
         self.streams.load(Ordering::Relaxed)
     }
 
-    /// Of each session that has some; never none.
+    /// Returns the share of each session, at least 1.
     fn share(&self, is_new: bool) -> usize {
         let sessions = self.sessions.load(Ordering::Relaxed) + usize::from(is_new);
         (self.max_streams / sessions.max(1)).max(1)
@@ -74,13 +73,13 @@ mod tests {
     }
 
     #[test]
-    fn refuses_nobody_while_there_is_room() {
+    fn refuses_no_stream_below_the_maximum() {
         assert!(!quota(&[11]).refuses(11));
         assert!(quota(&[12]).refuses(12));
     }
 
     #[test]
-    fn lets_each_session_have_its_share() {
+    fn grants_each_session_an_equal_share() {
         let quota = quota(&[12]);
         assert!(!quota.refuses(0));
         (0..6).for_each(|before| quota.add(before));
@@ -92,14 +91,14 @@ mod tests {
     }
 
     #[test]
-    fn lets_each_session_have_one() {
+    fn grants_each_session_at_least_one_stream() {
         let quota = quota(&[1; 20]);
         assert!(!quota.refuses(0) && quota.refuses(1));
         assert_eq!(quota.surplus(1), 0);
     }
 
     #[test]
-    fn gives_the_whole_to_those_that_are_left() {
+    fn grants_the_freed_share_to_remaining_sessions() {
         let quota = quota(&[6, 6]);
         quota.remove(6, 0);
         (6..12).for_each(|before| quota.add(before));

@@ -30,7 +30,7 @@ use crate::testing::{
 };
 use crate::thread::{Connection, Thread};
 
-/// A client of the thread by HTTP/2.
+/// Connects an HTTP/2 client to the thread.
 async fn connect(thread: &Rc<Thread>, window: u32) -> SendRequest<Bytes> {
     let mut builder = client::Builder::new();
     builder.initial_window_size(window);
@@ -73,7 +73,7 @@ fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
     [&head, &stream.to_be_bytes()[..], payload].concat()
 }
 
-/// What a client says that has room for everything, in frames of 1 MiB at most, and asks so many times for `/a`.
+/// Returns the bytes of a client with unlimited windows and frames of 1 MiB. It requests `/a` `count` times.
 fn greedy(count: u32) -> Vec<u8> {
     let window = i32::MAX.to_be_bytes();
     let settings = [&b"\0\x05\0\x10\0\0\0\x04"[..], &window].concat();
@@ -90,7 +90,7 @@ fn greedy(count: u32) -> Vec<u8> {
     bytes
 }
 
-/// Kinds and lengths of frames.
+/// Returns the type and the length of each frame.
 fn frames_of(mut bytes: &[u8]) -> Vec<(u8, usize)> {
     let mut frames = Vec::new();
     while let Some((&[a, b, c, kind, ..], rest)) = bytes.split_first_chunk::<9>() {
@@ -101,7 +101,7 @@ fn frames_of(mut bytes: &[u8]) -> Vec<(u8, usize)> {
     frames
 }
 
-/// Answers with a body that h2 takes at once.
+/// Replaces the table by one whose body fits into the buffer of h2.
 fn shorten_body(thread: &Thread) {
     let table = Some(table_of(&[vec![b'b'; SHORTER]]));
     let shorter = Answers { table, ..answers() };
@@ -125,7 +125,7 @@ async fn get(send: &mut SendRequest<Bytes>, path: &str) -> Result<Response<RecvS
     response.await
 }
 
-/// All of a body and its trailers.
+/// Returns the length of a body and its trailers.
 async fn read(mut body: RecvStream) -> Result<(usize, Option<HeaderMap>), h2::Error> {
     let mut length = 0;
     while let Some(chunk) = body.data().await {
@@ -138,7 +138,7 @@ async fn read(mut body: RecvStream) -> Result<(usize, Option<HeaderMap>), h2::Er
 
 type NodeSide = server::Connection<UnixStream, Bytes>;
 
-/// Node's side, when a session is handed over.
+/// Accepts a handed session on Node's side.
 async fn node(events: &Receiver<Event>) -> NodeSide {
     let (_, end) = handed(events).await;
     server::handshake(end).await.expect("it is a session")
@@ -220,7 +220,7 @@ fn relays_bodies_hints_and_trailers() {
 }
 
 #[test]
-fn passes_resets_on_both_ways() {
+fn relays_resets_in_both_directions() {
     on_thread(LIMITS, async |thread, events| {
         let mut send = connect(thread, 65_535).await;
         let (response, mut upload) = send
@@ -244,7 +244,7 @@ fn passes_resets_on_both_ways() {
 }
 
 #[test]
-fn takes_the_answer_to_an_upload_that_node_does_not_read_for_whole() {
+fn relays_a_complete_answer_to_an_unread_upload() {
     on_thread(LIMITS, async |thread, events| {
         let mut send = connect(thread, 65_535).await;
         let (response, mut upload) = send
@@ -267,7 +267,7 @@ fn takes_the_answer_to_an_upload_that_node_does_not_read_for_whole() {
 }
 
 #[test]
-fn resets_a_stream_whose_client_takes_nothing() {
+fn resets_a_stream_without_progress() {
     let limits = Limits {
         socket: SHORT,
         ..LIMITS
@@ -299,7 +299,7 @@ fn resets_a_stream_whose_client_takes_nothing() {
 }
 
 #[test]
-fn cuts_off_a_client_that_takes_nothing_of_a_large_frame() {
+fn closes_a_connection_that_stalls_within_a_large_frame() {
     let limits = Limits {
         keep_alive: 2 * LONG,
         socket: SHORT,
@@ -313,7 +313,7 @@ fn cuts_off_a_client_that_takes_nothing_of_a_large_frame() {
 }
 
 #[test]
-fn cuts_off_a_client_that_takes_nothing_of_the_end() {
+fn closes_a_connection_that_stalls_at_the_end() {
     let limits = Limits {
         keep_alive: 2 * LONG,
         socket: SHORT,
@@ -337,7 +337,7 @@ fn cuts_off_a_client_that_takes_nothing_of_the_end() {
 }
 
 #[test]
-fn ends_a_session_whose_client_makes_no_room_for_what_h2_holds() {
+fn ends_a_session_whose_window_stays_closed() {
     let limits = Limits {
         keep_alive: 2 * LONG,
         socket: 4 * SHORT,
@@ -349,7 +349,7 @@ fn ends_a_session_whose_client_makes_no_room_for_what_h2_holds() {
         raw.write_all(&greedy(8)).await.expect("it is read");
         let mut bytes = vec![0; 100];
         raw.read_exact(&mut bytes).await.expect("it is answered");
-        // A window of no bytes.
+        // SETTINGS with a window of 0 bytes.
         raw.write_all(&frame(4, 0, 0, b"\0\x04\0\0\0\0"))
             .await
             .expect("it is read");
@@ -360,7 +360,7 @@ fn ends_a_session_whose_client_makes_no_room_for_what_h2_holds() {
 }
 
 #[test]
-fn sends_answers_that_h2_holds_before_it_drains() {
+fn sends_answers_in_h2_before_it_drains() {
     on_thread(LIMITS, async |thread, _events| {
         shorten_body(thread);
         let mut raw = raw(thread);
@@ -379,7 +379,7 @@ fn sends_answers_that_h2_holds_before_it_drains() {
 }
 
 #[test]
-fn says_that_a_body_is_broken_when_the_grace_period_is_over() {
+fn resets_bodies_after_the_grace_period() {
     on_thread(LIMITS, async |thread, _events| {
         let mut send = connect(thread, 0).await;
         let response = get(&mut send, "/a").await.expect("it is answered");
@@ -391,7 +391,7 @@ fn says_that_a_body_is_broken_when_the_grace_period_is_over() {
 }
 
 #[test]
-fn drains_without_a_client_that_says_nothing() {
+fn drains_without_waiting_for_a_silent_client() {
     on_thread(LIMITS, async |thread, _events| {
         let _raw = raw(thread);
         tokio::task::yield_now().await;
@@ -402,7 +402,7 @@ fn drains_without_a_client_that_says_nothing() {
 }
 
 #[test]
-fn shares_the_answers_that_wait_among_sessions() {
+fn shares_the_quota_between_sessions() {
     let limits = Limits {
         checking_interval: SHORT,
         maximum_streams: 4,
@@ -430,7 +430,7 @@ fn shares_the_answers_that_wait_among_sessions() {
             assert_eq!(reason(&error), Some(Reason::CANCEL));
         }
         assert!(!thread.stream_quota.is_exceeded());
-        // Its share is all of it again.
+        // The whole quota is available to the other client.
         drop((bodies, greedy));
         while thread.connections.borrow().len() > 1 {
             tokio::task::yield_now().await;
@@ -440,7 +440,7 @@ fn shares_the_answers_that_wait_among_sessions() {
     });
 }
 
-/// How many answers were begun, and how many of them aborted.
+/// Returns the number of answers and the number of aborted answers.
 fn begun_and_aborted(thread: &Thread) -> [i64; 2] {
     let observations = thread.shared.observations.as_ref();
     let counts = observations.expect("it is observed").counts();
@@ -452,7 +452,7 @@ fn observations() -> Observations {
 }
 
 #[test]
-fn counts_an_answer_as_aborted_whose_end_has_not_left() {
+fn counts_an_answer_without_a_sent_end_as_aborted() {
     on_observed_thread(LIMITS, observations(), async |thread, _events| {
         shorten_body(thread);
         let mut raw = raw(thread);
@@ -468,7 +468,7 @@ fn counts_an_answer_as_aborted_whose_end_has_not_left() {
 }
 
 #[test]
-fn counts_an_answer_as_aborted_whose_client_has_gone() {
+fn counts_an_answer_to_a_disconnected_client_as_aborted() {
     on_observed_thread(LIMITS, observations(), async |thread, _events| {
         let table = Some(table_of(&[b"short".into()]));
         let short = Answers { table, ..answers() };
@@ -488,7 +488,7 @@ fn counts_an_answer_as_aborted_whose_client_has_gone() {
 }
 
 #[test]
-fn lets_go_of_an_answer_that_its_client_cancels() {
+fn releases_the_quota_of_a_canceled_answer() {
     let limits = Limits {
         maximum_streams: 1,
         ..LIMITS
@@ -505,7 +505,7 @@ fn lets_go_of_an_answer_that_its_client_cancels() {
 }
 
 #[test]
-fn refuses_streams_while_node_has_too_many() {
+fn refuses_streams_above_the_quota_of_node() {
     let limits = Limits {
         maximum_streams: 1,
         ..LIMITS
@@ -538,7 +538,7 @@ fn refuses_streams_while_node_has_too_many() {
 }
 
 #[test]
-fn counts_answers_that_h2_holds_for_a_client_that_reads_nothing() {
+fn counts_answers_in_h2_as_pending() {
     let limits = Limits {
         maximum_streams: 4,
         ..LIMITS
@@ -561,7 +561,7 @@ fn counts_answers_that_h2_holds_for_a_client_that_reads_nothing() {
 }
 
 #[test]
-fn counts_heads_for_a_client_that_reads_nothing() {
+fn counts_unsent_heads_as_pending() {
     let limits = Limits {
         maximum_streams: 4,
         ..LIMITS
@@ -575,7 +575,7 @@ fn counts_heads_for_a_client_that_reads_nothing() {
             let head = frame(1, 5, 2 * number + 1, b"\x02\x04HEAD\x87\x04\x02/a\x01\x01x");
             raw.write_all(&head).await.expect("it is read");
         }
-        // Each head that waits has its end behind it.
+        // The end of each waiting stream is a separate frame.
         let ends = |bytes: &[u8]| {
             frames_of(bytes)
                 .iter()
@@ -590,7 +590,7 @@ fn counts_heads_for_a_client_that_reads_nothing() {
 }
 
 #[test]
-fn ends_a_session_that_reads_nothing_where_others_need_what_h2_holds_for_it() {
+fn ends_a_stalled_session_if_others_need_its_share() {
     let limits = Limits {
         checking_interval: SHORT,
         maximum_streams: 4,
@@ -619,7 +619,7 @@ fn count_of(kind: u8, bytes: &[u8]) -> usize {
 }
 
 #[test]
-fn gives_others_their_turn_beside_a_fast_reader() {
+fn serves_other_clients_during_a_fast_download() {
     on_thread(LIMITS, async |thread, _events| {
         let listener = TcpListener::bind("127.0.0.1:0").expect("there is a port");
         let address = listener.local_addr().expect("it listens");
@@ -659,7 +659,7 @@ fn gives_others_their_turn_beside_a_fast_reader() {
 }
 
 #[test]
-fn goes_on_with_a_session_whose_uploads_were_reset_amid_them() {
+fn continues_a_session_after_reset_uploads() {
     let limits = Limits {
         resets: Rate {
             burst: 1000.0,
@@ -685,7 +685,7 @@ fn goes_on_with_a_session_whose_uploads_were_reset_amid_them() {
                 raw.read_buf(&mut bytes).await.expect("it is reset");
             }
         }
-        // What was on its way.
+        // Frames that were already in transit.
         for round in 0..5 {
             for number in 0..300 {
                 let chunk = frame(0, 0, 2 * number + 1, &[0; 256]);
@@ -695,7 +695,7 @@ fn goes_on_with_a_session_whose_uploads_were_reset_amid_them() {
             raw.write_all(&ping).await.expect("it is read");
             while count_of(6, &bytes) <= round {
                 let count = raw.read_buf(&mut bytes).await.expect("it is open");
-                assert!(count > 0, "the session goes on");
+                assert!(count > 0, "the session continues");
             }
         }
     });
@@ -728,10 +728,10 @@ fn resets_a_request_with_too_many_fields() {
 }
 
 #[test]
-fn says_the_host_as_authority() {
+fn converts_host_to_authority() {
     on_thread(LIMITS, async |thread, events| {
         let mut raw = raw(thread);
-        // GET, https, /miss, and `host: x`, nothing indexed.
+        // GET, https, /miss and `host: x`, without indexing.
         let fields = b"\x82\x87\x04\x05/miss\x00\x04host\x01x";
         let bytes = [PREFACE, &frame(4, 0, 0, b""), &frame(1, 5, 1, fields)].concat();
         raw.write_all(&bytes).await.expect("it is read");
@@ -743,7 +743,7 @@ fn says_the_host_as_authority() {
 }
 
 #[test]
-fn ends_a_session_that_node_does_not_want() {
+fn ends_a_session_that_node_rejects() {
     on_thread(LIMITS, async |thread, events| {
         let mut send = connect(thread, 65_535).await;
         let (response, _) = send
@@ -765,7 +765,7 @@ fn ends_a_session_that_node_does_not_want() {
 }
 
 #[test]
-fn refuses_a_request_alone_that_node_did_not_take_before_it_stopped() {
+fn refuses_only_requests_that_node_did_not_process() {
     on_thread(LIMITS, async |thread, events| {
         let mut send = connect(thread, 65_535).await;
         let (taken, _) = send
@@ -775,7 +775,7 @@ fn refuses_a_request_alone_that_node_did_not_take_before_it_stopped() {
         let (untaken, _) = send
             .send_request(request(Method::GET, "/miss"), true)
             .expect("it is sent");
-        // Behind the preface, frames up to HEADERS of both.
+        // After the preface, read frames up to both HEADERS.
         node.read_exact(&mut [0; 24]).await.expect("it comes");
         let mut heads = 0;
         while heads < 2 {
@@ -792,19 +792,19 @@ fn refuses_a_request_alone_that_node_did_not_take_before_it_stopped() {
         node.write_all(&said).await.expect("it is read");
         let error = untaken.await.expect_err("it is refused");
         assert_eq!(reason(&error), Some(Reason::REFUSED_STREAM));
-        // `:status 200` and its end.
+        // `:status 200` and the end of the stream.
         let head = [0, 0, 1, 1, 5, 0, 0, 0, 1, 0x88];
         node.write_all(&head).await.expect("it is read");
         assert_eq!(
             taken.await.expect("it is answered").status(),
             StatusCode::OK
         );
-        get(&mut send, "/a").await.expect("the session goes on");
+        get(&mut send, "/a").await.expect("the session continues");
     });
 }
 
 #[test]
-fn ends_a_session_whose_requests_are_refused_again_and_again() {
+fn ends_a_session_with_too_many_refused_requests() {
     let limits = Limits {
         resets: Rate {
             burst: 5.0,
@@ -868,14 +868,14 @@ fn ends_a_session_that_floods() {
     });
 }
 
-/// Goes on until the session is ended because its client asks for too much.
+/// Waits until the session ends with ENHANCE_YOUR_CALM.
 async fn expect_calming(ended: impl Future<Output = Result<(), h2::Error>>) {
     let error = ended.await.expect_err("it is ended");
     assert_eq!(reason(&error), Some(Reason::ENHANCE_YOUR_CALM));
 }
 
 #[test]
-fn gives_up_its_idle_way_to_node_where_descriptors_are_needed() {
+fn closes_an_idle_session_with_node_if_descriptors_are_scarce() {
     let limits = Limits {
         checking_interval: SHORT,
         ..LIMITS
@@ -896,7 +896,7 @@ fn gives_up_its_idle_way_to_node_where_descriptors_are_needed() {
             thread.note_link_shortage();
             tokio::time::sleep(SHORT / 5).await;
         }
-        get(&mut send, "/a").await.expect("the session goes on");
+        get(&mut send, "/a").await.expect("the session continues");
     });
 }
 
