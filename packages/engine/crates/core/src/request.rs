@@ -31,7 +31,7 @@ pub enum Step {
     HandOver {
         /// The length of the head. If the head is malformed, the length of the whole input.
         head: usize,
-        /// Where the request ends.
+        /// The end of the request.
         end: RequestEnd,
     },
 }
@@ -73,7 +73,7 @@ pub enum Kind {
     NotModified,
 }
 
-/// Where a request ends that Node answers.
+/// The end of a request that Node answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RequestEnd {
     /// After the body. The engine may then reuse the connection.

@@ -96,7 +96,7 @@ impl fmt::Display for TableError {
 
 impl std::error::Error for TableError {}
 
-/// The number of the next build. 0 means that there is none.
+/// The number of the next build. 0 means no build.
 static BUILDS: AtomicU64 = AtomicU64::new(1);
 
 /// The checked answers of one build, and the choices between representations.

@@ -31,7 +31,7 @@ pub struct Link {
 }
 
 impl Link {
-    /// Returns the connection's link for a new request. Opens one if there is none or Node has closed it.
+    /// Returns the connection's link for a new request. Opens a link if Node has closed it or none exists.
     pub fn get_or_open(connection: &Connection, thread: &Rc<Thread>) -> io::Result<Rc<Self>> {
         let mut slot = connection.link.borrow_mut();
         // Node closes a link after each answer while it drains, and after a long idle time.

@@ -234,9 +234,9 @@ fn adopt(descriptor: RawFd) -> io::Result<Socket> {
     if descriptor < 0 {
         return Err(rustix::io::Errno::BADF.into());
     }
-    // SAFETY: `descriptor` is not negative, so it is not -1. It is borrowed for one `dup` call, which fails if nothing
-    // is open under that number. If another thread reuses the number before that call, the result is a duplicate of
-    // another file. That is safe: `listen` rejects anything that is not a socket.
+    // SAFETY: `descriptor` is not -1. It is borrowed for one call, which duplicates it and fails if the number is not
+    // open. If another thread reuses the number before or during that call, the result is a duplicate of another file.
+    // This is safe, because `listen` rejects files that are not sockets.
     let borrowed = unsafe { BorrowedFd::borrow_raw(descriptor) };
     Ok(borrowed.try_clone_to_owned()?.into())
 }

@@ -24,7 +24,7 @@ const INITIAL_WINDOW: u64 = 10 * 1460;
 const BAD_GATEWAY: &[u8] =
     b"HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
 
-/// What to do after all pending answers are sent.
+/// The action that follows after all pending answers are sent.
 enum NextStep {
     Read,
     /// Process the bytes that have already arrived.

@@ -1,4 +1,4 @@
-//! A thread of the engine without Node, for tests.
+//! Runs tests on a thread of the engine without Node.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -42,12 +42,12 @@ pub const HIT: &str = "GET /a HTTP/1.1\r\nHost: x\r\n\r\n";
 pub const HEAD: &str = "HEAD /a HTTP/1.1\r\nHost: x\r\n\r\n";
 pub const LAST_HIT: &str = "GET /a HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
 pub const MISS: &str = "GET /miss HTTP/1.1\r\nHost: x\r\n\r\n";
-/// The classes of the two answers.
+/// The classes of the table's 200 and 304.
 pub const OK_CLASS: u8 = 3;
 pub const OTHER_CLASS: u8 = 5;
 pub const BODY: usize = 3_000_000;
 
-/// A table of one large body.
+/// Returns a table with one large body.
 pub fn answers() -> Answers {
     let mut hosts = Hosts::default();
     hosts.learn(b"x");
@@ -62,7 +62,7 @@ pub fn answers() -> Answers {
     }
 }
 
-/// A table of these bodies, of which the first is `/a`, the next `/b`.
+/// Returns a table with these bodies at `/a`, `/b` and so on.
 pub fn table_of(bodies: &[Vec<u8>]) -> Table {
     let ok = "HTTP/1.1 200 OK\r\nContent-Length: \x02\r\n";
     let not_modified = "HTTP/1.1 304 Not Modified\r\n";
@@ -92,15 +92,15 @@ pub fn table_of(bodies: &[Vec<u8>]) -> Table {
         codings: vec![Vec::new()],
         choices: vec![0],
     });
-    table.expect("the table is sound")
+    table.expect("the table is valid")
 }
 
-/// Runs a test on a thread of the engine whose events it hears.
+/// Runs a test on a thread of the engine. The test receives its events.
 pub fn on_thread(limits: Limits, test: impl AsyncFnOnce(&Rc<Thread>, &Receiver<Event>)) {
     on_observed_thread(limits, None, test);
 }
 
-/// The same, with what operators see of its answers.
+/// Like [`on_thread`], with metrics and logs.
 pub fn on_observed_thread(
     limits: Limits,
     observations: impl Into<Option<Observations>>,
@@ -141,7 +141,7 @@ pub fn run(
     });
 }
 
-/// A client of the thread, which sends this.
+/// Connects a client that sends `request`.
 pub async fn client(thread: &Rc<Thread>, request: &str) -> UnixStream {
     let (ours, theirs) = Stream::pair().expect("there are descriptors");
     let permit = ConnectionPermit::new(&thread.shared, &Arc::default()).expect("there is room");
@@ -158,7 +158,7 @@ pub fn stream(end: std::os::fd::OwnedFd) -> UnixStream {
     UnixStream::from_std(end.into()).expect("it is a socket")
 }
 
-/// Node's end, when a connection is handed over.
+/// Waits for the next handed connection and returns Node's end.
 pub async fn handed(events: &Receiver<Event>) -> (u64, UnixStream) {
     loop {
         match events.try_recv() {
@@ -175,14 +175,14 @@ pub async fn read(stream: &mut UnixStream, count: usize) -> String {
     String::from_utf8(bytes).expect("it is text")
 }
 
-/// All that comes until the end, a reset included.
+/// Reads until the end or a reset.
 pub async fn read_all(stream: &mut UnixStream) -> String {
     let mut bytes = Vec::new();
     let _ = stream.read_to_end(&mut bytes).await;
     String::from_utf8(bytes).expect("it is text")
 }
 
-/// Answers, and says that the answer is whole after so many bytes on this link.
+/// Sends an answer from Node's end, and reports that it ends at byte `end` of the link.
 pub async fn answer(node: &mut UnixStream, (thread, id, end): (&Rc<Thread>, u64, u64), text: &str) {
     node.write_all(text.as_bytes())
         .await

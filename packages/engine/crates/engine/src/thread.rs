@@ -61,7 +61,7 @@ pub struct Thread {
     threads: u64,
 }
 
-/// What a connection waits for. It selects the time limit.
+/// The event that a connection waits for. It selects the time limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
     /// The end of the TLS handshake.

@@ -9,7 +9,7 @@ fn folders(paths: &[&str]) -> Vec<PathBuf> {
     paths.iter().map(PathBuf::from).collect()
 }
 
-/// Returns a folder on a disk, or `None` if this machine has none.
+/// Returns a folder on a disk, or `None` if there are only file systems in memory.
 fn on_disk() -> Option<PathBuf> {
     let folders = [std::env::temp_dir(), "/var/tmp".into(), ".".into()];
     folders

@@ -3,7 +3,7 @@ use std::path::PathBuf;
 
 use super::*;
 
-/// A file of a test, which goes with it.
+/// A temporary file, removed when it is dropped.
 struct Sample(PathBuf);
 
 impl Sample {
@@ -24,7 +24,7 @@ impl Sample {
     }
 
     fn write(&self, text: &str) {
-        // The time of change has no more than the system's clock ticks.
+        // Change times have the resolution of the system's clock ticks.
         std::thread::sleep(std::time::Duration::from_millis(20));
         fs::write(&self.0, text).expect("it is there");
     }
@@ -37,7 +37,7 @@ impl Drop for Sample {
 }
 
 #[test]
-fn opens_a_file_in_its_state_and_no_other() {
+fn opens_a_file_only_in_the_expected_state() {
     let sample = Sample::new("states", "text");
     assert!(sample.open(true).is_unchanged());
     let before = sample.state();
@@ -52,12 +52,12 @@ fn opens_a_file_in_its_state_and_no_other() {
 }
 
 #[test]
-fn tells_a_changed_file_from_one_that_lost_its_name() {
+fn distinguishes_a_changed_file_from_a_removed_name() {
     let sample = Sample::new("changes", "text");
     for has_digest in [false, true] {
         let removed = sample.open(has_digest);
         fs::remove_file(&sample.0).expect("it is there");
-        assert!(!removed.is_unchanged(), "Node looks at it more closely");
+        assert!(!removed.is_unchanged(), "Node checks it more closely");
         assert!(removed.is_as_before());
         sample.write("text");
         let changed = sample.open(has_digest);
@@ -67,12 +67,12 @@ fn tells_a_changed_file_from_one_that_lost_its_name() {
 }
 
 #[test]
-fn reads_what_is_there() {
+fn reads_available_bytes() {
     let sample = Sample::new("reads", "0123456789");
     let file = sample.open(true);
     let mut buffer = [0; 4];
     assert_eq!(file.read(&mut buffer, 8).expect("it is open"), 2);
-    // What was just written is in the cache; the file system may not say so.
+    // The bytes are in the page cache. Some file systems cannot report that.
     match file.try_read(&mut buffer, 3) {
         Ok(count) => assert_eq!(&buffer[..count], b"3456"),
         Err(error) => assert_eq!(error.kind(), io::ErrorKind::WouldBlock),

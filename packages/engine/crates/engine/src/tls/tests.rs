@@ -14,12 +14,12 @@ use crate::credentials::read_credentials;
 use crate::stream::Stream;
 use crate::testing::{LIMITS, SHORT, on_thread};
 
-/// A certificate for `localhost` that has signed itself, and its key.
+/// A self-signed certificate for `localhost` and its key.
 const PAIR: &[u8] = include_bytes!("testing.pem");
 
 type Client = StreamOwned<ClientConnection, UnixStream>;
 
-/// Runs a test on our end of a connection whose handshake is over, beside a client in a thread of its own.
+/// Runs a test on the server side after the handshake. The client runs on another thread.
 fn with_client<Seen: Send + 'static>(
     client: impl FnOnce(&mut Client) -> Seen + Send + 'static,
     test: impl AsyncFnOnce(Stream, JoinHandle<Seen>),
@@ -27,7 +27,8 @@ fn with_client<Seen: Send + 'static>(
     on_thread(LIMITS, async |_, _| {
         let (theirs, ours) = UnixStream::pair().expect("there are descriptors");
         ours.set_nonblocking(true).expect("it is a socket");
-        let config = read_credentials(PAIR, PAIR, Vec::new()).expect("the pair is sound");
+        let config =
+            read_credentials(PAIR, PAIR, Vec::new()).expect("the certificate matches the key");
         let stream = Stream::encrypted(ours.into(), config).expect("there is memory");
         let client = std::thread::spawn(move || client(&mut connect(theirs)));
         poll_fn(|cx| stream.poll_handshake(cx))
@@ -47,13 +48,14 @@ fn connect(socket: UnixStream) -> Client {
         .with_root_certificates(roots)
         .with_no_client_auth();
     let name = "localhost".try_into().expect("it is a name");
-    let connection = ClientConnection::new(Arc::new(config), name).expect("all is set");
+    let connection =
+        ClientConnection::new(Arc::new(config), name).expect("the configuration is complete");
     let mut client = StreamOwned::new(connection, socket);
     client.flush().expect("the server agrees");
     client
 }
 
-/// All that comes, and whether its end was said.
+/// Returns all received bytes and whether `close_notify` arrived.
 fn read_all(client: &mut Client) -> (Vec<u8>, bool) {
     let mut all = Vec::new();
     match client.read_to_end(&mut all) {
@@ -64,7 +66,7 @@ fn read_all(client: &mut Client) -> (Vec<u8>, bool) {
 }
 
 #[test]
-fn counts_as_written_what_the_system_has_and_loses_nothing_when_it_is_closed() {
+fn counts_accepted_bytes_and_loses_none_on_close() {
     let body: Vec<u8> = (0..3_000_000_u32).flat_map(u32::to_le_bytes).collect();
     let read_late = |client: &mut Client| {
         std::thread::sleep(SHORT);
@@ -77,14 +79,14 @@ fn counts_as_written_what_the_system_has_and_loses_nothing_when_it_is_closed() {
         assert!(taken < body.len(), "the client does not read yet");
         assert_eq!(stream.try_write(&body[taken..]).expect("it is open"), 0);
         while taken < body.len() {
-            // Pieces of any size, as long as they go on where the last one was taken to.
+            // Write sizes are arbitrary, as long as each write continues after the accepted bytes.
             let piece = &body[taken..body.len().min(taken + 70_001)];
             taken += poll_fn(|cx| stream.poll_write(cx, piece))
                 .await
                 .expect("it is open");
         }
         stream.end();
-        // The end, too, leaves only as the client reads, who then closes.
+        // The end is also sent only while the client reads. Then the client closes.
         let _ = poll_fn(|cx| stream.poll_read(cx, &mut [0])).await;
         drop(stream);
         let (all, is_whole) = client.join().expect("it reads");
@@ -93,7 +95,7 @@ fn counts_as_written_what_the_system_has_and_loses_nothing_when_it_is_closed() {
 }
 
 #[test]
-fn says_no_end_of_what_is_cut_off() {
+fn sends_no_close_notify_after_cut_off() {
     with_client(read_all, async |stream, client| {
         assert_eq!(stream.try_write(b"a part").expect("it is open"), 6);
         stream.cut_off_at_close();
@@ -105,7 +107,7 @@ fn says_no_end_of_what_is_cut_off() {
 }
 
 #[test]
-fn is_quiet_until_something_has_come_and_takes_an_end_that_is_not_said_for_one() {
+fn has_no_input_before_the_client_sends_and_accepts_a_missing_close_notify() {
     let send = |client: &mut Client| {
         std::thread::sleep(SHORT);
         client.write_all(b"two words").expect("it is open");
