@@ -7,7 +7,7 @@ import { copyFile, mkdir, readdir, readFile, rename, rm, stat, writeFile } from 
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
-import { whyNoCargo } from './find-cargo.mjs'
+import { findCargoProblem } from './find-cargo.mjs'
 
 const folder = fileURLToPath(new URL('.', import.meta.url))
 const addon = join(folder, 'dist/engine.node')
@@ -18,7 +18,7 @@ const digest = `${profile} ${await digestOfSources()}`
 if ((await readFile(stamp, 'utf8').catch(() => '')) !== digest) {
   // Remove a binary of other sources.
   for (const file of [stamp, addon]) await rm(file, { force: true })
-  const reason = await whyNoCargo()
+  const reason = await findCargoProblem()
   if (reason === undefined) await build()
   else console.log(`The native engine was not built, and serve-dist will use Node's engine: ${reason}`)
 }

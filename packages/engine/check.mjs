@@ -1,9 +1,9 @@
 // `pnpm engine`: checks format, lints and tests of the crates if cargo is installed.
 import { fileURLToPath } from 'node:url'
 import { runCommand } from '../../scripts/run-command.mjs'
-import { whyNoCargo } from './find-cargo.mjs'
+import { findCargoProblem } from './find-cargo.mjs'
 
-const reason = await whyNoCargo()
+const reason = await findCargoProblem()
 if (reason === undefined) await check()
 else {
   console.log(`The native engine was not checked: ${reason}`)

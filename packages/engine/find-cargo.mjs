@@ -11,7 +11,7 @@ const cwd = fileURLToPath(new URL('.', import.meta.url))
  *
  * @returns {Promise<string | undefined>}
  */
-export async function whyNoCargo() {
+export async function findCargoProblem() {
   if (process.platform === 'win32') return 'the native engine does not support Windows'
   const manifest = await readFile(new URL('Cargo.toml', import.meta.url), 'utf8')
   const [, oldest = ''] = /^rust-version = "(.+)"/m.exec(manifest) ?? []

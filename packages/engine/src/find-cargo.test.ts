@@ -19,7 +19,7 @@ beforeEach(async () => {
 
 afterEach(async () => await rm(folder, { recursive: true }))
 
-describe.skipIf(process.platform === 'win32')('whyNoCargo', () => {
+describe.skipIf(process.platform === 'win32')('findCargoProblem', () => {
   test('returns undefined if cargo, a C compiler and the crates are available', async () => {
     expect(await reason()).toBe('undefined')
   })
@@ -79,7 +79,7 @@ describe.skipIf(process.platform === 'win32')('pnpm engine', () => {
 
 async function reason(environment: Record<string, string> = {}) {
   const url = new URL('../find-cargo.mjs', import.meta.url).href
-  const script = `import { whyNoCargo } from '${url}'; console.log(await whyNoCargo())`
+  const script = `import { findCargoProblem } from '${url}'; console.log(await findCargoProblem())`
   const { output } = await node(['--input-type=module', '--eval', script], environment)
   return output.trimEnd()
 }
