@@ -273,9 +273,14 @@ export interface Engine {
    * Returns the log records since the last call, one array per thread that has any, in the order in which answers
    * ended.
    *
-   * Fields of a record, little-endian: its length (u32), the end of the answer in seconds since 1970 (f64), its
-   * duration in seconds (f64), the sent bytes of its body (u64), its class (u8), whether it was aborted (u8), the
-   * length of the client's address (u8), the address, and the head of the request.
+   * Fields of a record, little-endian:
+   *
+   * - its length (u32),
+   * - the end of the answer in seconds since 1970 (f64), and its duration in seconds (f64),
+   * - the sent bytes of its body (u64),
+   * - its class (u8), and whether it was aborted (u8),
+   * - the length of the client's address (u8), and the address,
+   * - the head of the request.
    */
   takeLog(): Uint8Array[]
   /**

@@ -210,14 +210,14 @@ mod tests {
 
     fn acceptor_sharing(sharing: Sharing) -> (Acceptor, u16, [UnboundedReceiver<Command>; 3]) {
         let host = Some(IpAddr::V4(Ipv4Addr::LOCALHOST));
-        let socket = Listener::bind(Address::Tcp { host, port: 0 }).expect("there is a port");
+        let socket = Listener::bind(Address::Tcp { host, port: 0 }).expect("a port is free");
         let descriptor = socket.as_raw_fd();
         let given = Address::Descriptor {
             descriptor,
             sharing,
         };
-        let listener = Listener::open(given).expect("it is a socket");
-        let (_, port) = listener.address().expect("it has an address");
+        let listener = Listener::open(given).expect("the descriptor is a socket");
+        let (_, port) = listener.address().expect("the socket has an address");
         let channels = [
             unbounded_channel(),
             unbounded_channel(),
@@ -227,7 +227,8 @@ mod tests {
             commands: commands.clone(),
             open: Arc::default(),
         });
-        let acceptor = Acceptor::new(listener, workers.collect()).expect("it can be watched");
+        let acceptor =
+            Acceptor::new(listener, workers.collect()).expect("epoll can watch the socket");
         (acceptor, port, channels.map(|(_, receiver)| receiver))
     }
 
@@ -240,9 +241,14 @@ mod tests {
     }
 
     async fn connect(acceptor: &Acceptor, thread: &Rc<Thread>, port: u16) -> TcpStream {
-        let client = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).expect("somebody listens");
-        let _ = acceptor.listener().readable().await.expect("it is watched");
-        acceptor.accept_one(thread).expect("it is in the queue");
+        let client =
+            TcpStream::connect((Ipv4Addr::LOCALHOST, port)).expect("the port accepts connections");
+        let _ = acceptor
+            .listener()
+            .readable()
+            .await
+            .expect("the event loop watches the socket");
+        acceptor.accept_one(thread).expect("a connection is queued");
         client
     }
 
@@ -320,7 +326,8 @@ mod tests {
                 let _ = wait_for_busy_probe(events).await.send(());
             });
 
-            let client = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).expect("somebody listens");
+            let client = TcpStream::connect((Ipv4Addr::LOCALHOST, port))
+                .expect("the port accepts connections");
             let begin = Instant::now();
             let (_, _reply) = tokio::join!(
                 acceptor.yield_to_other_processes(thread),
@@ -338,7 +345,7 @@ mod tests {
                     assert!(events.try_recv().is_err());
                 }
             }
-            acceptor.accept_one(thread).expect("it is in the queue");
+            acceptor.accept_one(thread).expect("a connection is queued");
 
             // An empty queue resets the number.
             acceptor.note_queue_empty();
@@ -367,10 +374,10 @@ mod tests {
             // epoll cannot watch regular files.
             let socket = std::env::current_exe().and_then(std::fs::File::open);
             let accepted = AcceptedConnection {
-                socket: socket.expect("it is there").into(),
+                socket: socket.expect("the file exists").into(),
                 peer: None,
                 permit: ConnectionPermit::new(&thread.shared, &Arc::default())
-                    .expect("there is room"),
+                    .expect("a permit is available"),
             };
             assert!(thread.serve_accepted(accepted).is_err());
             assert_eq!(thread.shared.dropped.load(Ordering::Relaxed), 1);

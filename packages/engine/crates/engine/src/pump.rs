@@ -123,12 +123,14 @@ mod tests {
 
     /// Returns both ends of a TCP connection. Its socket buffers hold more than one turn.
     fn connected() -> (TcpStream, Stream) {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("there is a port");
-        let address = listener.local_addr().expect("it has one");
-        let end = TcpStream::connect(address).expect("somebody listens");
-        let (socket, _) = listener.accept().expect("it is in the queue");
-        socket.set_nonblocking(true).expect("it is a socket");
-        let stream = Stream::new(socket.into()).expect("it can be watched");
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port is free");
+        let address = listener.local_addr().expect("the socket has an address");
+        let end = TcpStream::connect(address).expect("the port accepts connections");
+        let (socket, _) = listener.accept().expect("a connection is queued");
+        socket
+            .set_nonblocking(true)
+            .expect("the descriptor is a socket");
+        let stream = Stream::new(socket.into()).expect("epoll can watch the socket");
         (end, stream)
     }
 
@@ -153,7 +155,10 @@ mod tests {
                 tokio::time::sleep(Duration::from_millis(1)).await;
             }
             for other in [writing, reading] {
-                other.join().expect("it ends").expect("it is open");
+                other
+                    .join()
+                    .expect("the thread completes")
+                    .expect("the connection is open");
             }
         });
     }

@@ -241,7 +241,7 @@ impl Shared {
         self.links().insert(id, false);
     }
 
-    /// Marks the end of a link as an abort of its answer. The link may already be gone.
+    /// Marks the end of a link as an abort of its answer. The link may already be closed.
     pub fn reset_at_end(&self, id: u64) {
         if let Some(is_reset) = self.links().get_mut(&id) {
             *is_reset = true;

@@ -130,7 +130,7 @@ pub fn run(
     let runtime = Builder::new_current_thread()
         .enable_all()
         .build_local(LocalOptions::default());
-    let runtime = runtime.expect("there is a runtime");
+    let runtime = runtime.expect("the runtime starts");
     runtime.block_on(async {
         let thread = Rc::new(Thread::new(shared, 0, 1));
         let sweeper = thread.clone();
@@ -143,8 +143,9 @@ pub fn run(
 
 /// Connects a client that sends `request`.
 pub async fn client(thread: &Rc<Thread>, request: &str) -> UnixStream {
-    let (ours, theirs) = Stream::pair().expect("there are descriptors");
-    let permit = ConnectionPermit::new(&thread.shared, &Arc::default()).expect("there is room");
+    let (ours, theirs) = Stream::pair().expect("descriptors are available");
+    let permit =
+        ConnectionPermit::new(&thread.shared, &Arc::default()).expect("a permit is available");
     thread.open(ours, None, permit);
     let mut client = stream(theirs);
     client
@@ -155,7 +156,7 @@ pub async fn client(thread: &Rc<Thread>, request: &str) -> UnixStream {
 }
 
 pub fn stream(end: std::os::fd::OwnedFd) -> UnixStream {
-    UnixStream::from_std(end.into()).expect("it is a socket")
+    UnixStream::from_std(end.into()).expect("the descriptor is a socket")
 }
 
 /// Waits for the next handed connection and returns Node's end.
@@ -171,15 +172,18 @@ pub async fn handed(events: &Receiver<Event>) -> (u64, UnixStream) {
 
 pub async fn read(stream: &mut UnixStream, count: usize) -> String {
     let mut bytes = vec![0; count];
-    stream.read_exact(&mut bytes).await.expect("so much comes");
-    String::from_utf8(bytes).expect("it is text")
+    stream
+        .read_exact(&mut bytes)
+        .await
+        .expect("enough bytes arrive");
+    String::from_utf8(bytes).expect("the bytes are UTF-8")
 }
 
 /// Reads until the end or a reset.
 pub async fn read_all(stream: &mut UnixStream) -> String {
     let mut bytes = Vec::new();
     let _ = stream.read_to_end(&mut bytes).await;
-    String::from_utf8(bytes).expect("it is text")
+    String::from_utf8(bytes).expect("the bytes are UTF-8")
 }
 
 /// Sends an answer from Node's end, and reports that it ends at byte `end` of the link.
@@ -192,5 +196,5 @@ pub async fn answer(node: &mut UnixStream, (thread, id, end): (&Rc<Thread>, u64,
         .borrow()
         .get(&id)
         .and_then(std::rc::Weak::upgrade);
-    link.expect("the link is known").end_at(end);
+    link.expect("the link exists").end_at(end);
 }

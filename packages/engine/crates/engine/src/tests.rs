@@ -53,7 +53,7 @@ fn answers_other_clients_during_a_fast_download() {
             !reading.is_finished(),
             "other clients do not wait for the download"
         );
-        reading.await.expect("it is answered, too");
+        reading.await.expect("the download completes");
     });
 }
 
@@ -88,11 +88,17 @@ fn reuses_a_link_unless_node_has_closed_it() {
             // The client may receive the answer before the engine can reuse the connection.
             tokio::time::sleep(SHORT).await;
             if end < 18 {
-                client.write_all(MISS.as_bytes()).await.expect("it is open");
+                client
+                    .write_all(MISS.as_bytes())
+                    .await
+                    .expect("the connection is open");
             }
         }
         drop(node);
-        client.write_all(MISS.as_bytes()).await.expect("it is open");
+        client
+            .write_all(MISS.as_bytes())
+            .await
+            .expect("the connection is open");
         let (second, mut node) = handed(events).await;
         assert_ne!(first, second);
         read(&mut node, MISS.len()).await;
@@ -114,7 +120,10 @@ async fn client_of_idle_link(
     assert_eq!(read(&mut client, 6).await, "answer");
     tokio::time::sleep(SHORT).await;
     let both = [UPLOAD, LAST_HIT].concat();
-    client.write_all(both.as_bytes()).await.expect("it is open");
+    client
+        .write_all(both.as_bytes())
+        .await
+        .expect("the connection is open");
     tokio::time::sleep(SHORT).await;
     if is_encrypted {
         // Over TLS, Node marks each link that it destroys.
@@ -212,9 +221,13 @@ fn keeps_pipelined_input_when_it_repeats_a_request() {
         assert_eq!(read(&mut client, 5).await, "first");
 
         // This end reads nothing more, but does not appear closed yet.
-        let node = node.into_std().expect("it is open");
-        node.shutdown(Shutdown::Read).expect("it is open");
-        client.write_all(MISS.as_bytes()).await.expect("it is open");
+        let node = node.into_std().expect("the connection is open");
+        node.shutdown(Shutdown::Read)
+            .expect("the connection is open");
+        client
+            .write_all(MISS.as_bytes())
+            .await
+            .expect("the connection is open");
         while !thread
             .all_connections()
             .iter()
@@ -222,7 +235,10 @@ fn keeps_pipelined_input_when_it_repeats_a_request() {
         {
             tokio::task::yield_now().await;
         }
-        client.write_all(HIT.as_bytes()).await.expect("it is open");
+        client
+            .write_all(HIT.as_bytes())
+            .await
+            .expect("the connection is open");
         tokio::time::sleep(SHORT).await;
         drop(node);
         let (id, mut node) = handed(events).await;
@@ -267,7 +283,7 @@ fn relays_an_early_answer_to_an_unread_upload() {
         from_engine
             .read_exact(&mut said)
             .await
-            .expect("the answer comes");
+            .expect("the answer arrives");
         assert_eq!(said, b"too large");
         drop(upload);
     });
@@ -303,8 +319,8 @@ fn tunnels_an_upgrade_and_relays_half_closes() {
         client
             .write_all(HIT.as_bytes())
             .await
-            .expect("half of it is open");
-        client.shutdown().await.expect("half of it is open");
+            .expect("the other half is open");
+        client.shutdown().await.expect("the other half is open");
         assert_eq!(read_all(&mut node).await, HIT);
     });
 }
@@ -347,7 +363,10 @@ fn reports_only_the_relayed_connection_that_panics() {
         let (id, mut node) = handed(events).await;
         // The next poll panics, because the buffer is already borrowed.
         let buffer = thread.buffer.borrow_mut();
-        broken.write_all(b"x").await.expect("it is open");
+        broken
+            .write_all(b"x")
+            .await
+            .expect("the connection is open");
         while thread.shared.panics.load(Ordering::Relaxed) == 0 {
             tokio::task::yield_now().await;
         }
@@ -391,7 +410,7 @@ fn answers_408_to_a_slow_head() {
         let refused = events.try_recv();
         assert!(
             matches!(refused, Ok(Event::Refused(request)) if request.status == 408),
-            "a connection without a byte is no request"
+            "the engine reports nothing for a connection without a byte"
         );
         assert!(events.try_recv().is_err());
     });
@@ -407,7 +426,10 @@ fn does_not_reset_a_client_that_continues_after_a_408() {
         let mut client = client(thread, "GET /a HT").await;
         assert_eq!(read(&mut client, 17).await, "HTTP/1.1 408 \r\n\r\n");
         for byte in "TP".bytes() {
-            client.write_all(&[byte]).await.expect("it is open");
+            client
+                .write_all(&[byte])
+                .await
+                .expect("the connection is open");
             tokio::time::sleep(SHORT).await;
         }
         assert_eq!(read_all(&mut client).await, "");
@@ -426,8 +448,14 @@ fn stays_idle_after_an_empty_line() {
         assert_eq!(head, "HTTP/1.1 200 OK");
         tokio::time::sleep(5 * SHORT).await;
         assert_eq!(thread.all_connections()[0].phase.get(), Phase::Idle);
-        client.write_all(b"\r\n").await.expect("it is open");
-        client.write_all(MISS.as_bytes()).await.expect("it is open");
+        client
+            .write_all(b"\r\n")
+            .await
+            .expect("the connection is open");
+        client
+            .write_all(MISS.as_bytes())
+            .await
+            .expect("the connection is open");
         let (_, mut node) = handed(events).await;
         let sent = ["\r\n\r\n", MISS].concat();
         assert_eq!(read(&mut node, sent.len()).await, sent);
@@ -479,7 +507,10 @@ fn closes_no_idle_connection_early() {
                 assert_ne!(client.read(&mut [0; 1000]).await.ok(), Some(0));
                 // Each client waits for a different part of the sweep's interval.
                 tokio::time::sleep(number * SHORT / 5).await;
-                client.write_all(HEAD.as_bytes()).await.expect("it is open");
+                client
+                    .write_all(HEAD.as_bytes())
+                    .await
+                    .expect("the connection is open");
                 assert_ne!(client.read(&mut [0; 1000]).await.ok(), Some(0));
                 let answered = Instant::now();
                 read_all(&mut client).await;
@@ -487,7 +518,7 @@ fn closes_no_idle_connection_early() {
             })
         });
         for client in clients.collect::<Vec<_>>() {
-            let idle = client.await.expect("it reads");
+            let idle = client.await.expect("the task completes");
             assert!(idle >= limits.keep_alive, "{idle:?}");
         }
     });
@@ -529,8 +560,11 @@ fn closes_all_idle_links_but_the_last_during_an_accept_shortage() {
             thread.shared.accept_shortage.note();
             tokio::time::sleep(SHORT).await;
         }
-        let (mut client, mut node) = asked.pop().expect("there are three");
-        client.write_all(MISS.as_bytes()).await.expect("it is open");
+        let (mut client, mut node) = asked.pop().expect("there are three clients");
+        client
+            .write_all(MISS.as_bytes())
+            .await
+            .expect("the connection is open");
         assert_eq!(read(&mut node, MISS.len()).await, MISS);
         for (_client, mut node) in asked {
             assert_eq!(read_all(&mut node).await, "");
@@ -543,7 +577,7 @@ fn closes_all_idle_links_but_the_last_during_an_accept_shortage() {
 fn opens_no_link_for_empty_lines() {
     on_thread(LIMITS, async |thread, events| {
         let mut client = client(thread, "\r\n\r\n").await;
-        client.shutdown().await.expect("it is open");
+        client.shutdown().await.expect("the connection is open");
         assert_eq!(read_all(&mut client).await, "");
         assert!(events.try_recv().is_err());
     });
@@ -586,12 +620,17 @@ fn keeps_the_grace_period_after_a_second_drain() {
     let shared = Arc::new(Shared::new(LIMITS, Vec::new(), None, event_sink));
     shared.answers.store(Arc::new(answers()));
     let host = Some(IpAddr::V4(Ipv4Addr::LOCALHOST));
-    let listener = Listener::open(Address::Tcp { host, port: 0 }).expect("there is a port");
-    let (_, port) = listener.address().expect("it has an address");
-    shared.start(listener, 1, Box::new(())).expect("it begins");
+    let listener = Listener::open(Address::Tcp { host, port: 0 }).expect("a port is free");
+    let (_, port) = listener.address().expect("the socket has an address");
+    shared
+        .start(listener, 1, Box::new(()))
+        .expect("the engine starts");
 
-    let mut client = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).expect("somebody listens");
-    client.write_all(MISS.as_bytes()).expect("it is open");
+    let mut client =
+        TcpStream::connect((Ipv4Addr::LOCALHOST, port)).expect("the port accepts connections");
+    client
+        .write_all(MISS.as_bytes())
+        .expect("the connection is open");
     let Ok(Event::Handed(Handed { id, end, .. })) = events.recv() else {
         panic!("another event came first");
     };
@@ -601,14 +640,18 @@ fn keeps_the_grace_period_after_a_second_drain() {
         shared.drain(LONG, Box::new(move || ended.send(()).unwrap_or_default()));
     }
     let mut node = StdUnixStream::from(end);
-    node.set_nonblocking(false).expect("it is a socket");
-    node.read_exact(&mut [0; MISS.len()]).expect("it comes");
+    node.set_nonblocking(false)
+        .expect("the descriptor is a socket");
+    node.read_exact(&mut [0; MISS.len()])
+        .expect("the bytes arrive");
     // A thread that stops immediately has ended after this time.
     let _ = all_ended.recv_timeout(SHORT);
     node.write_all(b"late").expect("the link is open");
     shared.done(id, 4);
     let mut said = String::new();
-    client.read_to_string(&mut said).expect("it is open");
+    client
+        .read_to_string(&mut said)
+        .expect("the connection is open");
     assert_eq!(said, "late");
     drop((client, node));
     assert_eq!(all_ended.recv_timeout(LONG), Ok(()));
@@ -636,7 +679,7 @@ fn is_not_idle_before_a_pipelined_request() {
             );
             tokio::task::yield_now().await;
         }
-        assert!(reading.await.expect("it reads") > 2 * BODY);
+        assert!(reading.await.expect("the task completes") > 2 * BODY);
     });
 }
 
@@ -659,7 +702,7 @@ fn keeps_the_bytes_of_a_replaced_table_until_they_are_sent() {
 fn copy_bodies(thread: &Thread) {
     let answers = Answers::clone(&thread.shared.answers.load());
     let copier = Copier::new(vec![std::env::temp_dir(), "/var/tmp".into()]);
-    let table = answers.table.clone().expect("there is one");
+    let table = answers.table.clone().expect("a table is set");
     let bodies = copier.prepare(table, Vec::new());
     copier.finish();
     let answers = Answers { bodies, ..answers };

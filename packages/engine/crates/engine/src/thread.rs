@@ -262,7 +262,7 @@ impl Connection {
         self.destroy();
     }
 
-    /// Observes the answer that is written next. `lengths` are those of the whole answer and of its body.
+    /// Observes the answer that is written next. `lengths` are those of the answer and of its body.
     pub fn observe(
         &self,
         (observer, note): (&Arc<Observer>, AnswerLabel),

@@ -84,7 +84,7 @@ mod tests {
             assert!(!log.is_recent());
             log.write(move || is_read.recv().unwrap_or_default());
             log.last.set(None);
-            assert!(log.is_recent(), "it is being said");
+            assert!(log.is_recent(), "the warning is still being written");
         });
         drop(read);
     }

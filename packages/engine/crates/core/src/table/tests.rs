@@ -148,7 +148,7 @@ fn learns_a_coding_in_addition_to_known_ones() {
     let before = sound();
     let table = before
         .with_coding(b"gzip, br", &[0, 0])
-        .expect("the choices fit");
+        .expect("the choices are valid");
     assert_eq!(table.choose(0, Some(b"gzip, br")), Some(0));
     assert_eq!(table.choose(0, Some(b"br")), Some(0));
     assert_eq!(table.choose(0, Some(b"*;q=0")), None);
@@ -157,7 +157,7 @@ fn learns_a_coding_in_addition_to_known_ones() {
 
     let again = table
         .with_coding(b"gzip, br", &[1, NODE_CHOICE])
-        .expect("the choices fit");
+        .expect("the choices are valid");
     assert_eq!(again.choose(0, Some(b"gzip, br")), Some(1));
     assert_eq!(again.choose(2, Some(b"gzip, br")), None);
     assert_eq!(again.codings.len(), 3);
@@ -188,7 +188,7 @@ fn learns_at_most_256_codings() {
         |table: Table, number: usize| table.with_coding(number.to_string().as_bytes(), &[0, 0]);
     let full = (table_of(&SAMPLES).codings.len()..=MAX_CODINGS)
         .try_fold(sound(), learn)
-        .expect("there is room");
+        .expect("the limit is not reached");
     assert_eq!(full.codings.len(), MAX_CODINGS);
     assert_eq!(learn(full.clone(), 1).err(), Some(TableError::Codings));
     assert!(full.with_coding(b"br", &[0, 0]).is_ok());

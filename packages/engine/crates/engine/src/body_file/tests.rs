@@ -20,7 +20,7 @@ fn on_disk() -> Option<PathBuf> {
 fn read(file: &BodyFile, representation: usize, length: usize) -> Option<Vec<u8>> {
     let (copy, start) = file.find(representation)?;
     let mut bytes = vec![0; length];
-    let copy = File::from(copy.try_clone().expect("there are descriptors"));
+    let copy = File::from(copy.try_clone().expect("descriptors are available"));
     copy.read_exact_at(&mut bytes, start)
         .expect("the file contains the body");
     Some(bytes)
@@ -37,7 +37,7 @@ fn copies_only_large_bodies() {
     let table = table_of(&bodies);
     let Some(folder) = on_disk() else { return };
     let places = [folders(&[NOWHERE]), vec![folder]].concat();
-    let file = BodyFile::make(&table, &places, || true).expect("there is room");
+    let file = BodyFile::make(&table, &places, || true).expect("the disk has space");
     assert_eq!(read(&file, 0, 0), None);
     for (number, body) in bodies.iter().enumerate().skip(1) {
         assert_eq!(read(&file, number, body.len()).as_ref(), Some(body));
@@ -74,5 +74,5 @@ fn creates_no_file_in_memory_or_after_cancellation() {
     );
     let small = table_of(&[vec![b'a'; MIN_FILE_BODY - 1]]);
     let none = BodyFile::make(&small, &[folder], || true);
-    assert!(none.is_err(), "there is nothing to copy");
+    assert!(none.is_err(), "no body is large");
 }

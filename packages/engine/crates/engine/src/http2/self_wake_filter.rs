@@ -99,7 +99,7 @@ mod tests {
             });
             assert_eq!(counter.0.load(SeqCst), expected);
         }
-        kept.expect("it was polled").wake();
+        kept.expect("the filter was polled").wake();
         assert_eq!(counter.0.load(SeqCst), 2, "wakes immediately between polls");
     }
 }

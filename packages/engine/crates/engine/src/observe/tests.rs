@@ -14,7 +14,11 @@ fn observations() -> Observations {
 }
 
 fn of(thread: &Thread) -> &Observations {
-    thread.shared.observations.as_ref().expect("it is observed")
+    thread
+        .shared
+        .observations
+        .as_ref()
+        .expect("observations are enabled")
 }
 
 /// Returns `[started, aborted, saved, sent]` and the counts of both classes.
@@ -41,10 +45,14 @@ fn take_records(thread: &Thread) -> Vec<Record> {
     let mut rest = &log[..];
     let mut records = Vec::new();
     while let Some((length, _)) = rest.split_at_checked(4) {
-        let length = u32::from_le_bytes(length.try_into().expect("there are four"));
+        let length = u32::from_le_bytes(length.try_into().expect("the slice has four bytes"));
         let (record, behind) = rest.split_at(length as usize);
-        let number = |at: usize| record[at..at + 8].try_into().expect("there are eight");
-        assert!(f64::from_le_bytes(number(4)) > 1e9, "it is a time of today");
+        let number = |at: usize| {
+            record[at..at + 8]
+                .try_into()
+                .expect("the slice has eight bytes")
+        };
+        assert!(f64::from_le_bytes(number(4)) > 1e9, "the time is recent");
         assert!((0.0..ALL).contains(&f64::from_le_bytes(number(12))));
         records.push(Record {
             sent: u64::from_le_bytes(number(20)),
@@ -82,7 +90,7 @@ fn counts_and_logs_complete_answers() {
         let sent = 2 * BODY as i64;
         assert_eq!(counts(thread), ([3, 0, 14, sent], [3, 0]));
         let all = of(thread).counts();
-        assert!(all[4] > 0, "it has taken its time");
+        assert!(all[4] > 0, "the duration is positive");
         assert_eq!(all[TOTALS + CLASSES..], [0, 3, 0]);
         let records = [
             record(0, OK_CLASS, false, head),
