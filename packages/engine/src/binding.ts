@@ -155,9 +155,9 @@ export interface SharedSocket {
  *
  * 1. `[resources, representations, layouts, templates]`: the number of each.
  * 2. 10 numbers per resource: its path (text), its layout, the number of its first representation, the count of its
- * representations, `Last-Modified` (text), `Use-As-Dictionary` (text), and its flags (`engineFlags`).
+ *    representations, `Last-Modified` (text), `Use-As-Dictionary` (text), and its flags (`engineFlags`).
  * 3. 6 numbers per representation: its template, its entity tag with quotes (text), and the slab, the position and the
- * length of its body.
+ *    length of its body.
  * 4. 4 numbers per template: the heads of the 200 and of the 304 (texts).
  *
  * A head is a status line and fields, each with CRLF. `engineMarks` are placeholders for values that differ between
@@ -263,8 +263,8 @@ export interface Engine {
   /**
    * Returns the counters since the start, if answers are observed:
    *
-   * - started answers, aborted answers, bytes saved by complete answers, sent bytes of bodies, nanoseconds spent on
-   * answers;
+   * - started answers, aborted answers, bytes saved by complete answers, sent bytes of bodies, and their total duration
+   *   in nanoseconds;
    * - ended answers of each of 64 classes;
    * - ended answers of each histogram bucket, with one more bucket than bounds.
    */
