@@ -1,4 +1,4 @@
-import { engineAsks } from '@serve-dist/engine'
+import { engineNodeChoice } from '@serve-dist/engine'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { keepFileOpen, retireFile } from '../files/kept-file.ts'
@@ -72,9 +72,9 @@ describe('flattenSite', () => {
         fc.property(fc.constantFrom(...table), acceptEncoding, ([target, resource], accepted) => {
           const request = createRequestFields({ method: 'GET', target, acceptEncoding: accepted })
           const answer = decide(site, request, 'none')
-          const choice = flat.choicesFor(accepted)[resource.layout] ?? engineAsks
+          const choice = flat.choicesFor(accepted)[resource.layout] ?? engineNodeChoice
           const chosen = resource.representations[choice]
-          expect(choice === engineAsks).toBe(answer?.status === 406)
+          expect(choice === engineNodeChoice).toBe(answer?.status === 406)
           fc.pre(chosen !== undefined)
           expect(chosen.ok).toBe(answer && headOf(answer))
           expect(chosen.body).toBe(

@@ -1,4 +1,4 @@
-import { engineAsks, type EngineFile, engineFlags, type EngineTable, noSlab } from '@serve-dist/engine'
+import { engineNodeChoice, type EngineFile, engineFlags, type EngineTable, noSlab } from '@serve-dist/engine'
 import { providerOf } from '../files/file-provider.ts'
 import { isKeptOpen } from '../files/kept-file.ts'
 import { codingWeights } from '../protocol/accept-encoding.ts'
@@ -175,7 +175,9 @@ function choosing(layouts: readonly (readonly PlainRepresentation[])[]): FlatSit
     const weights = codingWeights(acceptEncoding)
     return Uint8Array.from(layouts, (representations) => {
       const selected = selectRepresentation({ representations }, weights)
-      return selected === undefined ? engineAsks : representations.findIndex((each) => each === selected)
+      return selected === undefined
+        ? engineNodeChoice
+        : representations.findIndex((each) => each === selected)
     })
   }
 }

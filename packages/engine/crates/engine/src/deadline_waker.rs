@@ -2,14 +2,15 @@ use std::cell::{Cell, RefCell};
 use std::task::{Context, Waker};
 use std::time::Duration;
 
-/// Wakes a connection that keeps its limits itself, instead of a timer for each.
-pub struct Alarm {
+/// Wakes the task of an HTTP/2 session at its next deadline, or when its answers must end. It replaces a timer per
+/// session.
+pub struct DeadlineWaker {
     due: Cell<Duration>,
     waker: RefCell<Waker>,
     is_cut_off: Cell<bool>,
 }
 
-impl Default for Alarm {
+impl Default for DeadlineWaker {
     fn default() -> Self {
         Self {
             due: Cell::new(Duration::MAX),
@@ -19,32 +20,30 @@ impl Default for Alarm {
     }
 }
 
-impl Alarm {
-    /// Rings at this time, or when somebody rings.
+impl DeadlineWaker {
+    /// Sets the task and its next deadline.
     pub fn set(&self, cx: &Context, due: Duration) {
         self.due.set(due);
         self.waker.borrow_mut().clone_from(cx.waker());
     }
 
-    /// Rings when it is time to.
-    pub fn look(&self, now: Duration) {
+    /// Wakes the task if the deadline has passed.
+    pub fn wake_if_due(&self, now: Duration) {
         if now >= self.due.get() {
-            self.ring();
+            self.wake();
         }
     }
 
-    /// Rings now.
-    pub fn ring(&self) {
+    pub fn wake(&self) {
         self.waker.borrow().wake_by_ref();
     }
 
-    /// Ends answers under way, not as if they were whole.
+    /// Requests that the task resets its unfinished answers.
     pub fn cut_off(&self) {
         self.is_cut_off.set(true);
-        self.ring();
+        self.wake();
     }
 
-    /// Whether answers under way are to end.
     pub fn is_cut_off(&self) -> bool {
         self.is_cut_off.get()
     }

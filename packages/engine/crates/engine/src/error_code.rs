@@ -2,14 +2,14 @@ use std::io;
 
 use rustix::io::Errno;
 
-/// The name of a failure of the system, as Node has it in `error.code`.
-pub fn code_of(error: &io::Error) -> &'static str {
+/// Returns the system error code, as in `error.code` of Node.
+pub fn error_code(error: &io::Error) -> &'static str {
     match Errno::from_io_error(error) {
         Some(Errno::ACCESS) => "EACCES",
         Some(Errno::ADDRINUSE) => "EADDRINUSE",
         Some(Errno::ADDRNOTAVAIL) => "EADDRNOTAVAIL",
         Some(Errno::AFNOSUPPORT) => "EAFNOSUPPORT",
-        // A thread that cannot begin.
+        // `pthread_create` returns this code.
         Some(Errno::AGAIN) => "EAGAIN",
         Some(Errno::BADF) => "EBADF",
         Some(Errno::INVAL) => "EINVAL",
@@ -24,7 +24,7 @@ pub fn code_of(error: &io::Error) -> &'static str {
         Some(Errno::OPNOTSUPP) => "EOPNOTSUPP",
         Some(Errno::PERM) => "EPERM",
         Some(Errno::ROFS) => "EROFS",
-        // Only a path can be too long for a socket without the system having been asked.
+        // socket2 returns this error without a system call if the path of a unix socket is too long.
         None if error.kind() == io::ErrorKind::InvalidInput => "ENAMETOOLONG",
         _ => "EIO",
     }

@@ -5,58 +5,59 @@ use http::header::DATE;
 use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode};
 use serve_dist_core::{Answer, Clock, Kind, Table, fields_of};
 
-/// Heads that are remembered: 2 MB at most.
-const MOST: usize = 1024;
+/// The maximum number of cached heads. They use at most 2 MB.
+const MAX_HEADS: usize = 1024;
 
-/// Answers as h2 takes them: their fields are made from text once, not for each request, and for each thread, since all
-/// threads would feel it if one counted the users of a text or of a body that they share.
+/// Response heads in the format of h2, cached per thread.
+///
+/// Shared heads and bodies would need atomic reference counts, on which all threads would contend.
 #[derive(Default)]
-pub struct Heads {
-    /// The build that they are of.
+pub struct HeadCache {
+    /// The build of the cached heads.
     build: u64,
-    /// Each has one place, with its number.
-    known: Vec<Option<Known>>,
+    /// The slot of a head is its number modulo `MAX_HEADS`.
+    cached: Vec<Option<CachedHead>>,
     date: Option<HeaderValue>,
-    none: Rc<Bytes>,
+    empty_body: Rc<Bytes>,
 }
 
-struct Known {
+struct CachedHead {
     number: usize,
     fields: HeaderMap,
     body: Rc<Bytes>,
 }
 
-impl Heads {
-    /// Forgets those of other builds than this one, with their bodies.
-    pub fn follow(&mut self, table: Option<&Table>) {
+impl HeadCache {
+    /// Clears the cache if the build has changed.
+    pub fn discard_other_builds(&mut self, table: Option<&Table>) {
         let build = table.map_or(0, Table::build);
         if self.build != build {
             self.build = build;
-            self.known = Vec::new();
+            self.cached = Vec::new();
         }
     }
 
-    /// The head of an answer, with the date, and its body.
+    /// Returns the head of an answer with the current date, and its body.
     pub fn response(
         &mut self,
         table: &Table,
         answer: &Answer,
         clock: &Clock,
     ) -> (Response<()>, Rc<Bytes>) {
-        self.follow(Some(table));
+        self.discard_other_builds(Some(table));
         let is_304 = answer.kind == Kind::NotModified;
         let number = 2 * answer.representation + usize::from(is_304);
-        if self.known.len() <= number % MOST {
-            self.known.resize_with(number % MOST + 1, || None);
+        if self.cached.len() <= number % MAX_HEADS {
+            self.cached.resize_with(number % MAX_HEADS + 1, || None);
         }
-        let place = &mut self.known[number % MOST];
-        place.take_if(|known| known.number != number);
-        let known = place.get_or_insert_with(|| {
+        let slot = &mut self.cached[number % MAX_HEADS];
+        slot.take_if(|cached| cached.number != number);
+        let cached = slot.get_or_insert_with(|| {
             let answer = Answer {
                 with_body: !is_304,
                 ..*answer
             };
-            Known {
+            CachedHead {
                 number,
                 fields: read_head(table, &answer, clock),
                 body: Rc::new(table.parts(&answer, clock, false).rest_of_body(0)),
@@ -66,7 +67,7 @@ impl Heads {
         if is_304 {
             *response.status_mut() = StatusCode::NOT_MODIFIED;
         }
-        response.headers_mut().clone_from(&known.fields);
+        response.headers_mut().clone_from(&cached.fields);
         self.date.take_if(|date| date.as_bytes() != clock.date());
         if self.date.is_none() {
             self.date = HeaderValue::from_bytes(clock.date()).ok();
@@ -75,15 +76,15 @@ impl Heads {
             response.headers_mut().insert(DATE, date.clone());
         }
         let body = if answer.with_body {
-            &known.body
+            &cached.body
         } else {
-            &self.none
+            &self.empty_body
         };
         (response, body.clone())
     }
 }
 
-/// In Node's order: the date is the last field.
+/// Returns the fields in Node's order, in which `Date` is last.
 fn read_head(table: &Table, answer: &Answer, clock: &Clock) -> HeaderMap {
     let mut head = Vec::new();
     table.parts(answer, clock, false).head.write_to(&mut head);
@@ -105,10 +106,10 @@ mod tests {
     use crate::testing::table_of;
 
     #[test]
-    fn has_the_head_of_each_answer_with_the_date_of_now_and_its_body() {
+    fn returns_the_head_the_current_date_and_the_body() {
         let table = table_of(&[b"one".into(), b"other".into()]);
         let (mut clock, mut now) = (Clock::new(0, 0), 0);
-        let mut heads = Heads::default();
+        let mut heads = HeadCache::default();
         for (representation, length) in [(0, 3), (1, 5), (0, 3)] {
             for with_body in [true, false] {
                 let answer = Answer {
@@ -126,9 +127,9 @@ mod tests {
             }
             now += 1;
             clock.set(now);
-            // Another one has had its place.
-            heads.known[0] = Some(Known {
-                number: MOST,
+            // Another head replaces the cached one.
+            heads.cached[0] = Some(CachedHead {
+                number: MAX_HEADS,
                 fields: HeaderMap::new(),
                 body: Rc::default(),
             });
@@ -136,8 +137,8 @@ mod tests {
     }
 
     #[test]
-    fn lets_go_of_the_bodies_of_an_old_build() {
-        let mut heads = Heads::default();
+    fn releases_the_bodies_of_an_old_build() {
+        let mut heads = HeadCache::default();
         let answer = Answer {
             consumed: 0,
             resource: 0,
@@ -148,9 +149,9 @@ mod tests {
         };
         let table = table_of(&[b"one".into()]);
         let (_, body) = heads.response(&table, &answer, &Clock::new(0, 0));
-        heads.follow(Some(&table));
+        heads.discard_other_builds(Some(&table));
         assert_eq!(Rc::strong_count(&body), 2);
-        heads.follow(Some(&table_of(&[b"two".into()])));
+        heads.discard_other_builds(Some(&table_of(&[b"two".into()])));
         assert_eq!(Rc::strong_count(&body), 1);
     }
 }

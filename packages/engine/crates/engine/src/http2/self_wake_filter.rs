@@ -2,16 +2,17 @@ use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Wake, Waker};
 
-/// Wakes a task, but not for what happens in its own poll and is dealt with there: h2 wakes whoever polls a session for each
-/// answer that it is given.
-pub struct Quiet {
+/// Ignores wake-ups of a task during its own poll if the poll has handled them.
+///
+/// h2 wakes the task of a session for each response that the same task sends.
+pub struct SelfWakeFilter {
     task: Mutex<Waker>,
     is_polled: AtomicBool,
     is_woken: AtomicBool,
 }
 
-impl Quiet {
-    /// Of no task yet.
+impl SelfWakeFilter {
+    /// Creates a filter without a task.
     pub fn new() -> Arc<Self> {
         Arc::new(Self {
             task: Mutex::new(Waker::noop().clone()),
@@ -20,7 +21,7 @@ impl Quiet {
         })
     }
 
-    /// Polls something, and wakes its task if it was woken meanwhile since somebody last dealt with that.
+    /// Runs `poll`. Wakes the task afterwards if a wake-up was not acknowledged.
     pub fn poll<Output>(
         self: &Arc<Self>,
         cx: &Context,
@@ -36,8 +37,8 @@ impl Quiet {
         result
     }
 
-    /// All that has woken the task in this poll is looked at after this.
-    pub fn deal(&self) {
+    /// Acknowledges all wake-ups of the current poll. The caller must handle them afterwards.
+    pub fn acknowledge(&self) {
         self.is_woken.store(false, SeqCst);
     }
 
@@ -46,14 +47,14 @@ impl Quiet {
     }
 }
 
-impl Wake for Quiet {
+impl Wake for SelfWakeFilter {
     fn wake(self: Arc<Self>) {
         self.wake_by_ref();
     }
 
     fn wake_by_ref(self: &Arc<Self>) {
         self.is_woken.store(true, SeqCst);
-        // Where the poll has ended meanwhile, one of both sees it.
+        // If the poll ends concurrently, at least one of the two sides sees the flag.
         if !self.is_polled.load(SeqCst) && self.is_woken.swap(false, SeqCst) {
             self.task().wake_by_ref();
         }
@@ -76,29 +77,29 @@ mod tests {
     }
 
     #[test]
-    fn wakes_for_what_is_not_dealt_with_in_the_poll() {
+    fn wakes_the_task_unless_the_poll_acknowledged() {
         let counter = Arc::new(Counter::default());
         let waker = Waker::from(counter.clone());
         let cx = Context::from_waker(&waker);
-        let quiet = Quiet::new();
+        let filter = SelfWakeFilter::new();
         let mut kept = None;
-        for (is_woken, is_dealt_with, expected) in
+        for (is_woken, is_acknowledged, expected) in
             [(false, false, 0), (true, true, 0), (true, false, 1)]
         {
-            let _ = quiet.poll(&cx, |cx| {
+            let _ = filter.poll(&cx, |cx| {
                 if is_woken {
                     cx.waker().wake_by_ref();
                     cx.waker().wake_by_ref();
                 }
-                if is_dealt_with {
-                    quiet.deal();
+                if is_acknowledged {
+                    filter.acknowledge();
                 }
                 kept = Some(cx.waker().clone());
                 Poll::<()>::Pending
             });
             assert_eq!(counter.0.load(SeqCst), expected);
         }
-        kept.expect("it was polled").wake();
-        assert_eq!(counter.0.load(SeqCst), 2, "at once between polls");
+        kept.expect("the filter was polled").wake();
+        assert_eq!(counter.0.load(SeqCst), 2, "wakes immediately between polls");
     }
 }
