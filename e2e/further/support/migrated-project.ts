@@ -33,7 +33,16 @@ export interface MigratedProject {
 const serverCommand = /^(npx serve(-dist)?( |$)|node (server|sirv)\.mjs$)/
 
 const fixture = fileURLToPath(new URL('../../fixtures/migrate', import.meta.url))
-const environment = { NODE_ENV: undefined, NO_COLOR: '1', PORT: undefined, HOST: undefined, CI: '1' }
+/** Without the variables of the test runner and of the npm that started it: `npx` would run in that npm's folder. */
+const environment = {
+  ...Object.fromEntries(
+    Object.keys(process.env)
+      .filter((name) => /^(npm_|pnpm_|VITEST|NODE_ENV$|INIT_CWD$|PORT$|HOST$)/.test(name))
+      .map((name) => [name, undefined]),
+  ),
+  NO_COLOR: '1',
+  CI: '1',
+}
 
 /** Makes a project with Vite of the files in `e2e/fixtures/migrate`. The end of the test removes it. */
 export async function createMigratedProject(): Promise<MigratedProject> {
