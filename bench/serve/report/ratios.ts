@@ -45,3 +45,11 @@ const own: ReadonlySet<string> = new Set(['serve-dist', 'serve-dist-native', 'se
 export function isOwn(server: string): boolean {
   return own.has(server)
 }
+
+/** Below this share of its core, the load generator was the limit and not the server. */
+const busyShare = 0.8
+
+/** Tells whether a server, not the load generator, limited the requests per second of a row. */
+export function isBusy(row: Row): boolean {
+  return medianOf(row, 'cpuShare') >= busyShare
+}
