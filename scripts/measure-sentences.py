@@ -14,7 +14,8 @@ def blocks(text):
     fenced, start, lines = False, 0, []
     for number, line in enumerate([*text.split('\n'), ''], 1):
         is_fence = re.match(r'\s*(```|~~~|:::)', line)
-        is_break = is_fence or fenced or not line.strip(' >') or line.lstrip().startswith(('#', '|', '---'))
+        is_code = is_fence or fenced or (line.startswith('    ') and not lines)
+        is_break = is_code or not line.strip(' >') or line.lstrip().startswith(('#', '|', '---'))
         if lines and (is_break or re.match(r'\s*(>\s*)?([-*]|\d+\.)\s', line)):
             yield start, '\n'.join(lines)
             lines = []
@@ -31,7 +32,7 @@ for path in sys.argv[1:]:
     for line, block in blocks(open(path, encoding='utf8').read()):
         plain = re.sub(r'\]\([^)]*\)', '', re.sub(r'(`+)[^`].*?\1', 'Code', block, flags=re.S))
         plain = re.sub(r'\b(e\.g|i\.e|etc|vs)\.|(?<=\d)\.(?=\d)', '', plain).replace('[', '').replace('**', '')
-        for sentence in re.finditer(r'\S.*?(?:[.!?…]["”)]*(?=\s+\W*[A-Z0-9])|\Z)', plain, re.S):
+        for sentence in re.finditer(r'\S.*?(?:[.!?]["”)]*(?=\s)|\Z)', plain, re.S):
             counts.append(textstat.lexicon_count(sentence.group()))
             at = line + plain[: sentence.start()].count('\n')
             if counts[-1] > 25: long.append(f'{path}:{at}: {counts[-1]} words: {" ".join(sentence.group().split())[:100]}')
