@@ -1,9 +1,5 @@
 #!/usr/bin/env python3
-"""Measures the sentences of Markdown files: their number, their average length, and those over 25 words.
-
-pip install textstat
-scripts/measure-sentences.py docs/cli.md README.md
-"""
+"""Measures sentences of Markdown files. Install textstat, then run scripts/measure-sentences.py docs/cli.md README.md."""
 import re
 import sys
 import textstat
