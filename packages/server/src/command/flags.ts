@@ -186,7 +186,7 @@ export const serveFlags: FlagTable<ServeFlags> = {
   },
   envFile: {
     value: '<file>',
-    help: 'file with environment variables, in the format of node --env-file; variables that are already set win; --watch and --store reload the file',
+    help: 'environment file in the format of node --env-file; existing variables win; reloaded with --watch and --store',
     group: answers,
   },
   fsFallback: {
@@ -417,7 +417,7 @@ export const checkFlags: FlagTable<CheckFlags> = {
     defaultText: 'dist',
   },
   all: {
-    help: 'request every file; default: all pages and 50 other files',
+    help: 'request every file, not only all pages and 50 other files',
     group: 'Options',
   },
   header: {
