@@ -1,11 +1,11 @@
-// `npx --yes pnpm@12 verify`: from a fresh clone through the gate, on a machine with only Node and npm. With `--all`
-// (`verify:all`) the checks follow that take long, or take programs of others.
+// `npx --yes pnpm@12 verify`: runs the gate in a fresh clone, on a machine with only Node and npm. With `--all`
+// (`verify:all`), it also runs slow checks and checks that need other programs.
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { pnpmCommand } from './pnpm-command.mjs'
 import { runStep } from './run-step.mjs'
 
-// One lane computes in Rust while the other one has phases of a single thread.
+// One lane compiles Rust while the other one has phases with a single thread.
 const lanes = [
   ['build:engine', 'engine'],
   ['build:packages', 'typecheck', 'lint', 'format:check', 'knip', 'packaging'],
@@ -30,20 +30,20 @@ process.on('exit', (code) => {
 })
 let isOver = false
 
-// The same commit is judged by the same random tests; a nightly run draws its own.
+// The same commit gets the same random tests. A nightly run chooses its own seed.
 process.env['SERVE_DIST_SEED'] ??= '2026'
 console.log(`▸ SERVE_DIST_SEED=${process.env['SERVE_DIST_SEED']}`)
 await runStep('Installing the dependencies', pnpmCommand('install', '--frozen-lockfile'), {
   cwd: fileURLToPath(new URL('..', import.meta.url)),
-  fix: 'Check that this machine reaches its npm registry (`npm ping`); a lockfile that is behind is mended by `npx --yes pnpm@12 install`.',
+  fix: 'Check that this machine reaches its npm registry (`npm ping`). If the lockfile is outdated, run `npx --yes pnpm@12 install`.',
 })
 
-// What needs the dependencies is imported only once they are there.
+// These modules need the dependencies, which are installed now.
 const { ensureChromium } = await import('./ensure-chromium.mjs')
 const { ensureVersitygw } = await import('./ensure-versitygw.mjs')
 const { openGate } = await import('./gate.mjs')
 const chromium = await ensureChromium()
-// Their tests say it again.
+// The tests of S3 repeat this message.
 await ensureVersitygw().catch((/** @type {Error} */ error) => console.error(error.message))
 if (chromium !== undefined) process.env['CHROMIUM_PATH'] = chromium
 const gate = await openGate()
@@ -66,13 +66,16 @@ function testsOf(projects) {
   return projects.filter((name) => isNative || !name.startsWith('http-native')).map((name) => `test:${name}`)
 }
 
-/** Whether the suites run over the native engine: also where it does not load, though it was compiled, and on GitHub's runners. */
+/**
+ * Tells whether the suites run with the native engine. They also do if a compiled engine does not load, and on GitHub's
+ * runners: then its tests fail.
+ */
 async function hasEngine() {
   const { loadEngine } = await import('../packages/engine/dist/index.js')
   const engine = loadEngine()
   if (typeof engine !== 'string') return true
   const isCompiled = existsSync(new URL('../packages/engine/dist/engine.node', import.meta.url))
-  console.error(`The suites do not run over the native engine: ${engine}`)
-  // Without an addon there is no such project, which is an error.
+  console.error(`The suites do not run with the native engine: ${engine}`)
+  // Without an addon, the vitest project does not exist, which is an error.
   return isCompiled || (process.env['GITHUB_ACTIONS'] !== undefined && process.platform !== 'win32')
 }
