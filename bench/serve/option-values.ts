@@ -17,7 +17,7 @@ export function positive(text: string): number {
   throw new InvalidArgumentError(`Expected a whole number above 0, found "${text}".`)
 }
 
-/** Makes a reader of lists whose names `choose` finds among the items. */
+/** Makes a parser for lists of names, which selects items with `choose`. */
 export function namesOf(items: readonly Named[]): (text: string) => readonly string[] {
   return (text) => {
     const names = list(text)
@@ -28,8 +28,8 @@ export function namesOf(items: readonly Named[]): (text: string) => readonly str
 }
 
 /**
- * Returns the items with these names. A name that no item has stands for all items that begin with it and a hyphen
- * (`answer` for `answer-3k`, …). Returns all items if there are no names.
+ * Returns the items with these names. A name without an item of its own selects all items that begin with it and a hyphen
+ * (`answer` selects `answer-3k`, …). Returns all items if there are no names.
  */
 export function choose<Item extends Named>(
   items: readonly Item[],
