@@ -13,7 +13,7 @@ await runStep('Installing the dependencies', pnpmCommand('install', '--frozen-lo
 })
 await runStep('Building the packages', pnpmCommand('run', 'build'), {
   cwd: root,
-  fix: 'Fix the errors above; unchanged main has none (`git status`). If `cargo` fails, remove it from PATH: the native engine is optional.',
+  fix: 'Fix the errors above. An unchanged main (`git status`) builds without errors. If `cargo` fails, remove it from PATH: the native engine is optional.',
 })
 await runStep('Building examples/spa, every file compressed three ways', pnpmCommand('run', 'build'), {
   cwd: example,
