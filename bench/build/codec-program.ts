@@ -1,5 +1,5 @@
-// Measures the CPU time of the codecs alone: the files of a tree in every coding, in one thread. The time of a sample is
-// scaled by its bytes.
+// Measures the CPU time of the codecs for the files of a tree in every coding, in one thread. If it measures only a sample,
+// it scales the time by the bytes.
 import { randomBytes } from 'node:crypto'
 import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -14,7 +14,7 @@ export interface CodecSeconds {
   readonly zstdSeconds: number
 }
 
-/** The zstd of the compression step: Node 20 has none. */
+/** The zstd codec of the compression step, because Node 20 has no zstd. */
 interface EncodeModule {
   readonly encode: (bytes: Uint8Array, coding: 'zstd') => Promise<Uint8Array>
 }

@@ -64,7 +64,7 @@ async function copy(from: string, to: string): Promise<void> {
   await cp(from, to, { recursive: true, force: true, preserveTimestamps: true })
 }
 
-/** Returns the script in the middle, by name: in the editor it is a language, in other trees all are alike. */
+/** Returns the script in the middle, sorted by name: a language of the editor. In other trees all scripts are alike. */
 async function chunkToChange(tree: string): Promise<string | undefined> {
   const scripts = (await listFiles(tree)).filter((path) => path.endsWith('.js'))
   return scripts[scripts.length >> 1]

@@ -1,4 +1,4 @@
-// Measures builds with our plugin and with others: the same files, each build in its own process, in turns.
+// Measures builds with our plugin and other plugins: the same files, each build in its own process, in turn.
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,5 +1,5 @@
-// Measures a new build for returning visitors of two real applications: the bytes of the files that changed as brotli,
-// as zstd, as the deltas of `serve-dist publish` (RFC 9842), and as a Chromium received them.
+// Measures a new build of two real applications for returning visitors: the bytes of changed files with brotli, zstd and
+// the deltas of `serve-dist publish` (RFC 9842), and the bytes that Chromium received.
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -20,13 +20,13 @@ import { print } from '../serve/progress.ts'
 import { type Application, applications, buildStates, states } from './applications.ts'
 import { openVisitor, type Visit, type Visitor } from './visitor.ts'
 
-/** A file that the previous build does not have, with the bytes of its bodies. */
+/** A file that the previous build lacks, with the bytes of its bodies. */
 interface Change {
-  /** Whether the browser has a file that a delta of it could be decoded with. */
+  /** Whether the browser has a file that can decode a delta of it. */
   readonly isEligible: boolean
   readonly br: number
   readonly zstd: number
-  /** The body that is sent if there is no delta, else the delta. */
+  /** The bytes of the delta, or of the normal body without a delta. */
   readonly delta: number
   readonly inBrowser: number
 }

@@ -3,7 +3,7 @@ import { median } from '../serve/statistics.ts'
 import { shareOfMark, type Target, valueOf } from './targets.ts'
 import { estimateMedian, isSettled, resolutionOf } from './verdict.ts'
 
-/** The end of the name of a server that takes a second turn in each round. */
+/** The suffix of a server's name for its second turn in each round. */
 export const secondTurnSuffix = '-again'
 
 /** The result of the rounds of one workload for a target. */
@@ -12,7 +12,7 @@ export interface TargetResult {
   readonly values: readonly number[]
   /** These values as shares of the largest that the target allows. */
   readonly shares: readonly number[]
-  /** The difference of the server from itself, as a share; if it is compared with nothing, its spread or the load's delay. */
+  /** The difference of the server from itself, as a share. Without a peer: its spread, or the delay of the load generator. */
   readonly resolution: number
   /** The reasons of rows without figures. */
   readonly voids: readonly string[]
@@ -63,7 +63,7 @@ function differenceFromItself(rows: readonly Row[], workload: string, quantity: 
   return differences.length === 0 ? Number.NaN : Math.max(...differences)
 }
 
-/** Returns how far the interval reaches from the median of the values. */
+/** Returns the largest distance of the interval from the median, as a share. */
 function spreadOf(values: readonly number[]): number {
   const middle = median(values)
   return resolutionOf(estimateMedian(values.map((value) => value / middle)))

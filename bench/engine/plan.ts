@@ -9,7 +9,7 @@ import { servers } from '../serve/peers/servers.ts'
 import { socketFloor } from '../serve/peers/socket-floor.ts'
 import { secondTurnSuffix } from './evaluate-target.ts'
 
-/** A process is faster or slower by chance, and so is its memory: it answers only so many rounds. */
+/** The number of rounds of one process. The speed and memory of each process differ by chance. */
 const roundsOfProcess = 5
 
 const native = definitionOf('serve-dist-native')
@@ -34,13 +34,13 @@ export const parts: readonly Part[] = [
     roundsOfProcess,
   })),
   ...applicationWorkloads.map(applicationPart),
-  // The application that blocks nothing shows the delays of the load generator and the core.
+  // The application without blocking shows the delays of the load generator and the core.
   {
     workload: blockedWorkload,
     servers: [...withApplication('blocked', 'blocking-application'), lightNative],
   },
-  // Memory is that of a first load, so each round starts the servers anew.
-  ...selectByName(workloads, ['zipf']).map((workload) => ({
+  // Memory is measured after a first load, so each round restarts the servers.
+  ...choose(workloads, ['zipf']).map((workload) => ({
     workload,
     servers: [...close, definitionOf('serve-dist-node')],
   })),

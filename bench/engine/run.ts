@@ -31,7 +31,7 @@ const servers = [...new Set(parts.flatMap((part) => part.servers))]
 const command = createRunCommand('bench:engine', workloads, servers)
   .option('--peer-rounds <n>', 'rounds of servers that no target needs', parsePositiveInteger, 3)
   .option('--document', 'write docs/benchmarks/engine.md')
-  .addHelpText('after', '\nIf the file of --save exists, only the workloads that it lacks are measured.')
+  .addHelpText('after', '\nIf the file of --save exists, only its missing workloads are measured.')
   .parse()
 const options: Options = { ...defaults, ...command.opts() }
 
@@ -59,9 +59,9 @@ async function readBegun(file: string): Promise<Report> {
   return process.exit(2)
 }
 
-/** Chooses servers until they had their rounds, or further ones would change no verdict. */
+/** Chooses servers until they had all rounds, or until further rounds cannot change a verdict. */
 function chooserOf(workload: string): RoundsInput['chooseServers'] {
-  // A decision is final: if a server left and came back, its rounds could not be paired with those of others.
+  // A server never comes back, because its later rounds could not be paired with those of other servers.
   let undecided = targets.filter(({ workloads: names }) => names.includes(workload))
   return (round, rows) => {
     undecided = undecided.filter((target) => !isDecided(rows, target, workload))

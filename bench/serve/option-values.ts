@@ -17,7 +17,7 @@ export function parsePositiveInteger(text: string): number {
   throw new InvalidArgumentError(`Expected a whole number above 0, found "${text}".`)
 }
 
-/** Makes a reader of lists whose names `selectByName` finds among the items. */
+/** Makes a parser for lists of names, which selects items with `selectByName`. */
 export function createNamesParser(items: readonly Named[]): (text: string) => readonly string[] {
   return (text) => {
     const names = parseList(text)
@@ -28,8 +28,8 @@ export function createNamesParser(items: readonly Named[]): (text: string) => re
 }
 
 /**
- * Returns the items with these names. A name that no item has stands for all items that begin with it and a hyphen
- * (`answer` for `answer-3k`, …). Returns all items if there are no names.
+ * Returns the items with these names. A name without an item of its own selects all items that begin with it and a hyphen
+ * (`answer` selects `answer-3k`, …). Returns all items if there are no names.
  */
 export function selectByName<Item extends Named>(
   items: readonly Item[],

@@ -13,7 +13,7 @@ export interface RunDefaults {
   readonly warmUp: number
 }
 
-/** Options of the commands that measure servers. */
+/** Common options of commands that measure servers. */
 export interface RunOptions extends RunDefaults {
   /** Names or beginnings of names; none for all. */
   readonly servers: readonly string[]

@@ -1,4 +1,4 @@
-// Measures servers on one machine in one run, with the same requests for the same content.
+// Measures servers in one run on one machine, with the same requests and files.
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { benchDirectory } from './bench-directory.ts'
@@ -41,7 +41,7 @@ const command = createRunCommand('bench:serve', workloads, servers)
 const options: Options = { ...(command.opts()['quick'] === true ? quick : slow), ...command.opts() }
 
 const { from, save } = options
-// Before hours of measuring, not after.
+// Fails before hours of measuring if the file cannot be read.
 const baseline =
   options.baseline === undefined ? undefined : await readSaved<Report>('baseline', options.baseline)
 const report = from === undefined ? await measureAll() : await readSaved<Report>('from', from)
@@ -73,7 +73,7 @@ async function measureAll(): Promise<Report> {
 function warnOfNoise(rows: readonly Row[]): void {
   const share = median(rows.flatMap(({ samples }) => samples.map(({ foreignCpuShare }) => foreignCpuShare)))
   if (share >= 0.05)
-    print(`\nThe machine was not quiet: other processes used ${(share * 100).toFixed(0)} % of a core.`)
+    print(`\nThe machine was not idle: other processes used ${(share * 100).toFixed(0)} % of a core.`)
 }
 
 async function writeChart(workload: string, rows: readonly Row[]): Promise<void> {

@@ -1,5 +1,5 @@
-// Measures a store of builds: publishing 1,000 files, first all and then with one changed, and starting from the folder
-// and from the store, with an empty and a full cache.
+// Measures a store of builds: publishes 1,000 files, then one changed file. Starts from the folder and from the store,
+// with an empty and a full cache.
 import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -92,7 +92,7 @@ async function measurePublishing(place: string): Promise<string[][]> {
 }
 
 async function measureBoots(): Promise<string[][]> {
-  // The cache is empty until a round has started from it once.
+  // The cache is empty until the first start of a round.
   const starts = options.stores.flatMap((place, index) =>
     ['empty', 'full'].map((state) => ({
       title: `${kindOf(place)}, ${state} cache`,
