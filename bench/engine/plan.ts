@@ -40,7 +40,7 @@ export const parts: readonly Part[] = [
     servers: [...withApplication('blocked', 'blocking-application'), lightNative],
   },
   // Memory is measured after a first load, so each round restarts the servers.
-  ...choose(workloads, ['zipf']).map((workload) => ({
+  ...selectByName(workloads, ['zipf']).map((workload) => ({
     workload,
     servers: [...close, definitionOf('serve-dist-node')],
   })),
