@@ -12,9 +12,13 @@ export function formatCompared({ rows }: Report): string {
     const find = (workload: string): Row | undefined =>
       rows.find((row) => row.server === server && row.workload === workload)
     const bundles = find('bundles50k')
-    const rates = [bundles, find('not-modified-tag'), find('script-1024k')].map(formatRate)
-    const memory = bundles === undefined ? '–' : (medianOf(bundles, 'heldBytes') / 1e6).toFixed(0)
-    return [`${server} ${bundles?.version ?? ''}`].concat(rates, memory)
+    return [
+      `${server} ${bundles?.version ?? ''}`,
+      formatRate(bundles),
+      formatRate(find('not-modified-tag')),
+      formatRate(find('script-1024k')),
+      bundles === undefined ? '–' : (medianOf(bundles, 'heldBytes') / 1e6).toFixed(0),
+    ]
   })
   return markdownTable([headings, ...lines], { align: ['l', 'r', 'r', 'r', 'r'] })
 }
