@@ -1,6 +1,4 @@
 import type { SharedSocket } from '@serve-dist/engine'
-import { once } from 'node:events'
-import { createServer } from 'node:net'
 import type { GivenFlags } from './flags.ts'
 import type { ChosenEngine } from '../native/choose-engine.ts'
 import { openSharedSocket } from '../native/listen-natively.ts'
@@ -11,6 +9,7 @@ import { s } from '@serve-dist/manifest'
 import { serveFields } from '../serve/serve-options.ts'
 import { startWorkers } from '../serve/workers/start-workers.ts'
 import { openStoreOfFlags } from './served-store.ts'
+import { findFreePort } from '../transport/find-free-port.ts'
 import { type ListenAddress, umaskFor } from '../transport/listen.ts'
 import { removeStaleSocket } from '../transport/remove-stale-socket.ts'
 
@@ -30,7 +29,8 @@ export async function serveByWorkers(
   // Node's workers make their socket through their primary.
   const isTheirs = binding === undefined && descriptor === undefined
   if (isTheirs && socket !== undefined) await removeStaleSocket(socket.path)
-  // The workers report a host that cannot be used.
+  // One port for all workers: a worker that asks for any port after all others ended would get another one. The workers
+  // report a host that cannot be used.
   const wantsPort = isTheirs && socket === undefined && port === 0
   const found = wantsPort ? await findFreePort(host).catch(() => undefined) : undefined
   const operations = await startPrimaryOperations(ops, requestMetrics)
@@ -77,18 +77,4 @@ export async function serveByWorkers(
     },
     collapse: workers.collapse.catch(fail),
   }
-}
-
-/**
- * A port of an address that nobody listens on, for all workers: were each to ask for any port, a worker that starts
- * after all others have died would get another one.
- */
-async function findFreePort(host: string): Promise<number> {
-  const server = createServer().listen({ port: 0, ...(host !== '*' && { host }), exclusive: true })
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  await once(server, 'close')
-  if (address === null || typeof address === 'string') throw new TypeError('listening without a port')
-  return address.port
 }
