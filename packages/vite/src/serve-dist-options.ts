@@ -86,7 +86,12 @@ const ownFields: Fields<OwnOptions> = {
 
 const ownSchema = s.objectOf<OwnOptions>(ownFields)
 
-const names: readonly string[] = [...passOptionNames, ...Object.keys(ownFields), ...environmentOptionNames]
+/** The names of all options. */
+export const serveDistOptionNames: readonly string[] = [
+  ...passOptionNames,
+  ...Object.keys(ownFields),
+  ...environmentOptionNames,
+]
 
 /**
  * Checks the options when the configuration is read, not when the build has run.
@@ -101,7 +106,7 @@ export function resolveServeDistOptions(options: ServeDistOptions): ServeDistSet
   }
   const given: Readonly<Record<string, unknown>> = { ...options }
   const problems = Object.keys(given)
-    .filter((name) => !names.includes(name))
+    .filter((name) => !serveDistOptionNames.includes(name))
     .map((name) => `serveDist option "${name}": unknown; ${suggestion(name)}`)
   const passOptions = Object.fromEntries(passOptionNames.map((name) => [name, given[name]]))
   const resolved = collect(problems, () => Object.entries(resolvePrecompressOptions(passOptions))) ?? []
@@ -143,9 +148,9 @@ function isObject(value: unknown): value is object {
 }
 
 function suggestion(name: string): string {
-  const all = `he options are ${names.join(', ')}, all else is taken from Vite's configuration`
+  const all = `he options are ${serveDistOptionNames.join(', ')}, all else is taken from Vite's configuration`
   if (servingRuleNames().includes(name)) return `did you mean serving: { ${name} }? T${all}`
-  const nearest = nearestName(name, names)
+  const nearest = nearestName(name, serveDistOptionNames)
   return nearest === undefined ? `t${all}` : `did you mean "${nearest}"? T${all}`
 }
 

@@ -1,0 +1,77 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import type { DefaultTheme } from 'vitepress'
+import { repository } from './repository.ts'
+
+export const navigation: DefaultTheme.NavItem[] = [
+  { text: 'Guide', link: '/getting-started', activeMatch: '^/getting-started' },
+  { text: 'Reference', link: '/cli' },
+  ...existing('compared.md'),
+]
+
+export const sidebar: DefaultTheme.SidebarItem[] = [
+  {
+    text: 'Guide',
+    items: [
+      { text: 'What it is, and why', link: '/' },
+      { text: 'Getting started', link: '/getting-started' },
+      ...existing('compared.md'),
+      { text: 'Frameworks', link: '/frameworks' },
+      { text: 'Other Vite plugins', link: '/plugins' },
+      { text: 'Hosts', link: '/hosts' },
+      { text: 'Server-side rendering', link: '/ssr' },
+      { text: 'Environment variables', link: '/environment' },
+      { text: 'Content-Security-Policy', link: '/csp' },
+      { text: 'Deploys', link: '/deploys' },
+      { text: 'Deltas', link: '/deltas' },
+      { text: 'Deploying', link: '/deploying' },
+      { text: 'Native engine', link: '/engine' },
+      { text: 'Operating', link: '/operating' },
+      { text: 'Security', link: '/security' },
+      ...existing('support.md'),
+    ],
+  },
+  {
+    text: 'Migrate from',
+    items: ['serve', 'sirv', 'vite-plugin-compression', 'nginx'].flatMap((name) =>
+      existing(`migrate/${name}.md`),
+    ),
+  },
+  {
+    text: 'Reference',
+    items: [
+      { text: 'Plugin options', link: '/plugin-options' },
+      { text: 'Command line', link: '/cli' },
+      { text: 'Configuration', link: '/configuration' },
+      { text: 'Errors', link: '/errors' },
+      { text: 'HTTP', link: '/http' },
+      { text: 'Manifest', link: '/manifest' },
+      { text: 'Report', link: '/report' },
+      { text: 'Check', link: '/check' },
+      { text: 'Explain', link: '/explain' },
+      { text: 'Export', link: '/export' },
+    ],
+  },
+  {
+    text: 'Contribute',
+    items: [
+      { text: 'Contributing', link: `${repository}/blob/main/CONTRIBUTING.md` },
+      { text: 'Architecture', link: '/architecture' },
+      { text: 'Benchmarks', link: '/benchmarks/', items: pagesOf('benchmarks') },
+      { text: 'Decisions', collapsed: true, items: pagesOf('decisions') },
+    ],
+  },
+]
+
+/** The pages of a folder, in the order of their file names. */
+function pagesOf(folder: string): DefaultTheme.SidebarItem[] {
+  const names = readdirSync(new URL(`../${folder}`, import.meta.url)).filter((name) => name.endsWith('.md'))
+  return names.filter((name) => name !== 'README.md').flatMap((name) => existing(`${folder}/${name}`))
+}
+
+/** The item of a page under its first heading, or nothing if the page does not exist. */
+function existing(page: string): { text: string; link: string }[] {
+  const file = new URL(`../${page}`, import.meta.url)
+  if (!existsSync(file)) return []
+  const heading = /^# (.*)$/m.exec(readFileSync(file, 'utf8'))?.[1] ?? page
+  return [{ text: heading.replaceAll('`', ''), link: `/${page.replace(/\.md$/, '')}` }]
+}
