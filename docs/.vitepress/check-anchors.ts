@@ -25,10 +25,13 @@ export async function checkAnchors(folder: string, base: string): Promise<void> 
   )
   const dead = [...pages].flatMap(([address, { links }]) =>
     links
-      .filter(({ pathname, hash }) => pages.get(pathname)?.ids.has(decodeURIComponent(hash.slice(1))) === false)
+      .filter(
+        ({ pathname, hash }) => pages.get(pathname)?.ids.has(decodeURIComponent(hash.slice(1))) === false,
+      )
       .map(({ pathname, hash }) => `${address} links to ${pathname}${hash}`),
   )
-  if (dead.length > 0) throw new Error(`Links to anchors that do not exist:\n${[...new Set(dead)].join('\n')}`)
+  if (dead.length > 0)
+    throw new Error(`Links to anchors that do not exist:\n${[...new Set(dead)].join('\n')}`)
 }
 
 function readPage(html: string, address: URL): Page {

@@ -23,7 +23,9 @@ export default withServeDist(
     metaChunk: true,
     // The policy of the site allows no <style> element that a script adds.
     appearance: { disableTransition: false },
-    head: [['link', { rel: 'icon', type: 'image/svg+xml', href: '/favicon.svg' }]],
+    transformHead: ({ siteData: { base } }) => [
+      ['link', { rel: 'icon', type: 'image/svg+xml', href: `${base}favicon.svg` }],
+    ],
     markdown: {
       theme: createCssVariablesTheme({ variablePrefix: '--code-' }),
       languageAlias: { _redirects: 'txt', _headers: 'txt' },
@@ -41,11 +43,18 @@ export default withServeDist(
       outline: [2, 3],
       search: { provider: 'local' },
       editLink: { pattern: `${repository}/edit/main/docs/:path`, text: 'Edit this page on GitHub' },
+      notFound: {
+        title: 'Page not found',
+        quote: 'This site has no page at this address. The search finds every page.',
+        linkText: 'Go to the start page',
+        linkLabel: 'Go to the start page',
+      },
       socialLinks: [{ icon: 'github', link: repository, ariaLabel: 'GitHub' }],
     },
     // The outline of a page on a phone has a height that a script sets. Its initial value is not needed.
     transformHtml: (html) => html.replace(' style="--vp-vh:0px;"', ''),
     buildEnd: ({ outDir, site }) => checkAnchors(outDir, site.base),
   }),
-  { serving: { csp: true } },
+  // Every browser takes brotli, which has the smallest variants of pages. A build without zstd takes half the time.
+  { codings: ['br', 'gzip'], serving: { csp: true } },
 )

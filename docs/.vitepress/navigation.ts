@@ -3,7 +3,7 @@ import type { DefaultTheme } from 'vitepress'
 import { repository } from './repository.ts'
 
 export const navigation: DefaultTheme.NavItem[] = [
-  { text: 'Guide', link: '/getting-started', activeMatch: '^/getting-started' },
+  { text: 'Guide', link: '/getting-started' },
   { text: 'Reference', link: '/cli' },
   ...existing('compared.md'),
 ]
@@ -12,9 +12,9 @@ export const sidebar: DefaultTheme.SidebarItem[] = [
   {
     text: 'Guide',
     items: [
-      { text: 'What it is, and why', link: '/' },
-      { text: 'Getting started', link: '/getting-started' },
+      { text: 'What it is, and why', link: '/why' },
       ...existing('compared.md'),
+      { text: 'Getting started', link: '/getting-started' },
       { text: 'Frameworks', link: '/frameworks' },
       { text: 'Other Vite plugins', link: '/plugins' },
       { text: 'Hosts', link: '/hosts' },
@@ -30,12 +30,12 @@ export const sidebar: DefaultTheme.SidebarItem[] = [
       ...existing('support.md'),
     ],
   },
-  {
-    text: 'Migrate from',
-    items: ['serve', 'sirv', 'vite-plugin-compression', 'nginx'].flatMap((name) =>
-      existing(`migrate/${name}.md`),
-    ),
-  },
+  ...sectionOf('Migrate', [
+    ...existing('migrate/serve.md'),
+    ...existing('migrate/sirv.md'),
+    ...existing('migrate/vite-plugin-compression.md'),
+    ...existing('migrate/nginx.md'),
+  ]),
   {
     text: 'Reference',
     items: [
@@ -66,6 +66,11 @@ export const sidebar: DefaultTheme.SidebarItem[] = [
 function pagesOf(folder: string): DefaultTheme.SidebarItem[] {
   const names = readdirSync(new URL(`../${folder}`, import.meta.url)).filter((name) => name.endsWith('.md'))
   return names.filter((name) => name !== 'README.md').flatMap((name) => existing(`${folder}/${name}`))
+}
+
+/** A section of the sidebar, or nothing if it has no items. */
+function sectionOf(text: string, items: DefaultTheme.SidebarItem[]): DefaultTheme.SidebarItem[] {
+  return items.length === 0 ? [] : [{ text, items }]
 }
 
 /** The item of a page under its first heading, or nothing if the page does not exist. */

@@ -11,9 +11,8 @@ export const codeClasses: ShikiTransformer = {
   },
   span(node) {
     const { style, ...properties } = node.properties
-    const names = Array.from(String(style ?? '').matchAll(/--code-(?:token-)?([\w-]+)/g), ([, name]) => `code-${name}`)
-    const coloured = names.filter((name) => name !== 'code-foreground')
-    node.properties = coloured.length === 0 ? properties : { ...properties, class: coloured.join(' ') }
+    const token = /--code-token-([\w-]+)/.exec(String(style))?.[1]
+    node.properties = token === undefined ? properties : { ...properties, class: `code-${token}` }
   },
 }
 

@@ -31,13 +31,14 @@ export interface Progress {
 /** What `describeDirectory` takes. */
 export interface DescribeOptions {
   /**
-   * Glob patterns of the files that belong to the build, relative to the folder; with `!` before it one takes files out.
+   * Glob patterns of the files that belong to the build, relative to the folder. A pattern that begins with `!` excludes
+   * files.
    *
    * @default ['**']
    */
   readonly include?: readonly string[]
   /**
-   * Glob patterns of files that are left out of the manifest altogether: neither compressed nor served.
+   * Glob patterns of files that are neither compressed nor served. The manifest does not list them.
    *
    * @default []
    */
@@ -80,27 +81,26 @@ export interface DescribeOptions {
 /** What `precompress` takes. */
 export interface PrecompressOptions extends Omit<DescribeOptions, 'policies'> {
   /**
-   * The content codings to make variants in.
+   * The content codings of the variants.
    *
    * @default ['zstd', 'br', 'gzip']
    */
   readonly codings?: readonly ContentCoding[]
   /**
-   * Files below this size get no variants: bytes, or a text such as `'1kb'`.
+   * The smallest size of a file that gets variants: bytes, or a text such as `'1kb'`.
    *
    * @default 256
    */
   readonly minimumSize?: ByteSize
   /**
-   * How many bytes of originals may be in memory at once, if the codecs take 3.5 times as much. The sum of both is
-   * 288 MiB by default, whatever the number of files, besides 12 to 17 MiB for each thread. A variant that needs more is
-   * made alone.
+   * The number of bytes of original files in memory at a time. The codecs take 3.5 times as many bytes. By default both
+   * take 288 MiB, and each thread takes another 12 to 17 MiB. A variant that needs more memory is made alone.
    *
    * @default 67_108_864 (64 MiB)
    */
   readonly bytesInFlight?: ByteSize
   /**
-   * Whether results of earlier passes are used, and those of this one kept for the next. It changes no byte.
+   * Whether builds reuse the variants of earlier builds. The output is the same with and without the cache.
    *
    * @default true
    */
@@ -112,21 +112,20 @@ export interface PrecompressOptions extends Omit<DescribeOptions, 'policies'> {
    */
   readonly cacheDirectory?: string
   /**
-   * How many bytes of results are kept; above it, those go that were not used for longest. All go that were not
-   * used for 30 days.
+   * The size of the cache in bytes. The least recently used variants are deleted first. Variants that no build used for
+   * 30 days are deleted too.
    *
    * @default 536_870_912 (512 MiB)
    */
   readonly cacheSize?: ByteSize
   /**
-   * Whether what is written has reached the disk before the manifest names it, so that a machine that loses
-   * power keeps the promise too.
+   * Whether the variants are flushed to the disk before the manifest is written. The build then survives a power failure.
    *
    * @default true
    */
   readonly durable?: boolean
   /**
-   * How the build is to be served, for the manifest.
+   * The rules for the server, which the manifest carries.
    *
    * @default none: the defaults of the server
    */

@@ -75,7 +75,12 @@ function fieldsOf(source: string, interfaceName: string): Field[] {
   const pattern = /\/\*\*((?:(?!\*\/).)*)\*\/\s*readonly (\w+)\?: ([^\n]+)/gs
   return Array.from(body.matchAll(pattern), ([, comment = '', name = '', type = '']) => {
     const [text = '', defaultValue = ''] = comment.replaceAll(/\s+(?:\* )?/g, ' ').split('@default')
-    return { name, type: readableType(type), text: text.replace(/[ *]+$/, '').trim(), defaultValue: defaultValue.trim() }
+    return {
+      name,
+      type: readableType(type),
+      text: text.replace(/[ *]+$/, '').trim(),
+      defaultValue: defaultValue.trim(),
+    }
   })
 }
 
