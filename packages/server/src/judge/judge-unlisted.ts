@@ -1,4 +1,5 @@
 import { count } from '@serve-dist/foundation/text/count'
+import { documentUrl } from '@serve-dist/foundation/text/document-url'
 import { compressCommand, isPageType, mediaTypeOf, type Manifest, OperatorError } from '@serve-dist/manifest'
 import { firstNames } from '@serve-dist/foundation/text/first-names'
 import { servingFiles } from '../site/resolve-serving.ts'
@@ -48,7 +49,7 @@ export function refuseLostPages({ directory, root, manifest, unlisted }: Unliste
     `${root}: ${lost}: something wrote it after the compression, and nobody would get it`,
     `  ${count(unlisted.length, 'file is', 'files are')} not listed: ${firstNames(foremost(unlisted))}`,
     `  Run: ${compressCommand(directory)}`,
-    '  and do so as the last step of each build; docs/frameworks.md has the step of each framework.',
+    `  and do so as the last step of each build. The step of each framework: ${documentUrl('frameworks')}`,
     '  --force starts without these files.',
   ])
 }
