@@ -8,10 +8,10 @@ import type {
 } from '@serve-dist/manifest'
 import type { PageElement } from './links/elements-of-page.ts'
 
-/** Parses a page, once for all who ask. */
+/** Parses a page. Later calls return the result of the first one. */
 export type ReadPage = () => Promise<readonly PageElement[]>
 
-/** Finds what a page (its path, relative to the folder) needs next; `read` gives what stands in it. */
+/** Finds the resources that a page needs next. `page` is its path relative to the folder; `read` parses it. */
 export type LinksOf = (
   page: string,
   paths: ReadonlySet<string>,
@@ -28,7 +28,7 @@ export interface Progress {
   readonly totalBytes: number
 }
 
-/** What `describeDirectory` takes. */
+/** The options of `describeDirectory`. */
 export interface DescribeOptions {
   /**
    * Glob patterns of the files that belong to the build, relative to the folder. A pattern that begins with `!` excludes
@@ -62,23 +62,23 @@ export interface DescribeOptions {
    */
   readonly assetsDirectory?: string
   /**
-   * Whether a content hash stands in the name of this file (relative, with `/`), so that its bytes never
-   * change.
+   * Returns whether the name of a file contains a hash of its content, as its bytes then never change. The path is
+   * relative, with `/`.
    *
    * @default () => false
    */
   readonly isHashed?: (path: string, sha256: string) => boolean
   /**
-   * Whether pages are parsed for what a `Content-Security-Policy` must name to let them run. A pass always does so.
+   * Whether pages are parsed for the sources that a `Content-Security-Policy` must name. The compression step always does.
    *
    * @default false
    */
   readonly policies?: boolean
-  /** Called with each warning when it arises; the report of a pass holds them all as well. */
+  /** Called with each warning as it occurs. The report of the compression step contains them too. */
   readonly onWarning?: (message: string) => void
 }
 
-/** What `precompress` takes. */
+/** The options of `precompress`. */
 export interface PrecompressOptions extends Omit<DescribeOptions, 'policies'> {
   /**
    * The content codings of the variants.
@@ -106,9 +106,9 @@ export interface PrecompressOptions extends Omit<DescribeOptions, 'policies'> {
    */
   readonly cache?: boolean
   /**
-   * Where results are kept; may be shared by builds that run at once.
+   * The folder of the cache. Builds that run at the same time may share it.
    *
-   * @default `node_modules/.cache/serve-dist` beside the nearest `package.json` above the folder; none without one
+   * @default `node_modules/.cache/serve-dist` next to the nearest `package.json` above the folder, if there is one
    */
   readonly cacheDirectory?: string
   /**
@@ -131,23 +131,23 @@ export interface PrecompressOptions extends Omit<DescribeOptions, 'policies'> {
    */
   readonly serving?: ServingRules
   /**
-   * What the application takes from the environment of the process that serves it, for the manifest.
+   * The values that the application reads from the environment of the server, for the manifest.
    *
    * @default none
    */
   readonly environment?: RuntimeEnvironment
   /**
-   * What a page needs next, for the manifest. Called for each page when all files are known; `paths` are
-   * theirs, relative to the folder, and a link may name one of those only.
+   * Finds the resources that a page needs next, for the manifest. It is called for each page when all files are known.
+   * `paths` are the paths of all files, relative to the folder. A link must name one of them.
    *
    * @default () => []
    */
   readonly linksOf?: LinksOf
   /**
-   * Ends the pass early: it fails with the signal's reason, and the folder is as it was found. A pass that has begun
-   * to move variants into place comes to its end.
+   * Stops the compression step, which then fails with the reason of the signal and leaves the folder unchanged. A step
+   * that already moves variants into place runs to its end.
    *
-   * @default none: the pass always runs to its end
+   * @default none: the step runs to its end
    */
   readonly signal?: AbortSignal
   /** Called at the start, and after each variant and each file. */
