@@ -1,4 +1,5 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import path from 'node:path'
 import type { DefaultTheme } from 'vitepress'
 import { repository } from './repository.ts'
 
@@ -15,6 +16,7 @@ export const sidebar: DefaultTheme.SidebarItem[] = [
       { text: 'What it is, and why', link: '/why' },
       ...existing('compared.md'),
       { text: 'Getting started', link: '/getting-started' },
+      { text: 'Vite plugin', link: '/vite-plugin' },
       { text: 'Frameworks', link: '/frameworks' },
       { text: 'Other Vite plugins', link: '/plugins' },
       { text: 'Hosts', link: '/hosts' },
@@ -62,10 +64,25 @@ export const sidebar: DefaultTheme.SidebarItem[] = [
   },
 ]
 
+const listed = new Set(linksOf(sidebar))
+const unlisted = pagesOf('.').filter(({ link }) => !listed.has(link) && link !== '/index')
+if (unlisted.length > 0) {
+  throw new Error(`Add to docs/.vitepress/navigation.ts: ${unlisted.map(({ link }) => link).join(', ')}`)
+}
+
+function linksOf(items: DefaultTheme.SidebarItem[]): string[] {
+  return items.flatMap(({ link, items: children = [] }) => [
+    ...(link === undefined ? [] : [link]),
+    ...linksOf(children),
+  ])
+}
+
 /** The pages of a folder, in the order of their file names. */
-function pagesOf(folder: string): DefaultTheme.SidebarItem[] {
+function pagesOf(folder: string): { text: string; link: string }[] {
   const names = readdirSync(new URL(`../${folder}`, import.meta.url)).filter((name) => name.endsWith('.md'))
-  return names.filter((name) => name !== 'README.md').flatMap((name) => existing(`${folder}/${name}`))
+  return names
+    .filter((name) => name !== 'README.md')
+    .flatMap((name) => existing(path.join(folder, name).replaceAll('\\', '/')))
 }
 
 /** A section of the sidebar, or nothing if it has no items. */
