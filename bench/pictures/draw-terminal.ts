@@ -61,7 +61,7 @@ function runsOf(line: xterm.IBufferLine | undefined): Run[] {
     if (last?.classes === classes) last.text += cell.getChars() || ' '
     else runs.push({ column, classes, text: cell.getChars() || ' ' })
   }
-  return runs.map((run) => ({ ...run, text: run.text.trimEnd() })).filter(({ text }) => text !== '')
+  return runs.filter(({ text }) => text.trim() !== '')
 }
 
 function classesOf(cell: xterm.IBufferCell): string {
@@ -74,7 +74,8 @@ function classesOf(cell: xterm.IBufferCell): string {
   return names.filter((name) => typeof name === 'string').join(' ')
 }
 
-function drawRun({ column, classes, text }: Run, row: number): string {
+function drawRun({ column, classes, text: cells }: Run, row: number): string {
+  const text = cells.trimEnd()
   const x = margin + column * cellWidth
   const y = margin + row * lineHeight + 14
   const escaped = text.replaceAll('&', '&amp;').replaceAll('<', '&lt;')

@@ -43,7 +43,7 @@ describe('documentUrl', () => {
     )
     const wrong = ofSite.filter(({ url, anchor }) => {
       if (url === documentUrl('')) return false
-      const page = pages.find((page) => documentUrl(page.replace('.md', '')) === url)
+      const page = pages.find((file) => documentUrl(file.replace('.md', '')) === url)
       return page === undefined || (anchor !== undefined && !anchorsOf(page).includes(anchor))
     })
     expect(wrong).toEqual([])
