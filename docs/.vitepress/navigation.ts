@@ -6,7 +6,7 @@ import { repository } from './repository.ts'
 export const navigation: DefaultTheme.NavItem[] = [
   { text: 'Guide', link: '/getting-started' },
   { text: 'Reference', link: '/cli' },
-  ...existing('compared.md'),
+  ...existing('compared.md', 'Compared'),
 ]
 
 export const sidebar: DefaultTheme.SidebarItem[] = [
@@ -14,7 +14,7 @@ export const sidebar: DefaultTheme.SidebarItem[] = [
     text: 'Guide',
     items: [
       { text: 'What it is, and why', link: '/why' },
-      ...existing('compared.md'),
+      ...existing('compared.md', 'Compared'),
       { text: 'Getting started', link: '/getting-started' },
       { text: 'Vite plugin', link: '/vite-plugin' },
       { text: 'Frameworks', link: '/frameworks' },
@@ -29,14 +29,14 @@ export const sidebar: DefaultTheme.SidebarItem[] = [
       { text: 'Native engine', link: '/engine' },
       { text: 'Operating', link: '/operating' },
       { text: 'Security', link: '/security' },
-      ...existing('support.md'),
+      { text: 'Supported versions', link: '/support' },
     ],
   },
   ...sectionOf('Migrate', [
-    ...existing('migrate/serve.md'),
-    ...existing('migrate/sirv.md'),
-    ...existing('migrate/vite-plugin-compression.md'),
-    ...existing('migrate/nginx.md'),
+    ...existing('migrate/serve.md', 'From serve'),
+    ...existing('migrate/sirv.md', 'From sirv and express.static'),
+    ...existing('migrate/vite-plugin-compression.md', 'From vite-plugin-compression'),
+    ...existing('migrate/nginx.md', 'From nginx'),
   ]),
   {
     text: 'Reference',
@@ -90,10 +90,10 @@ function sectionOf(text: string, items: DefaultTheme.SidebarItem[]): DefaultThem
   return items.length === 0 ? [] : [{ text, items }]
 }
 
-/** The item of a page under its first heading, or nothing if the page does not exist. */
-function existing(page: string): { text: string; link: string }[] {
+/** The item of a page, or nothing if the page does not exist. By default its text is the first heading. */
+function existing(page: string, text?: string): { text: string; link: string }[] {
   const file = new URL(`../${page}`, import.meta.url)
   if (!existsSync(file)) return []
   const heading = /^# (.*)$/m.exec(readFileSync(file, 'utf8'))?.[1] ?? page
-  return [{ text: heading.replaceAll('`', ''), link: `/${page.replace(/\.md$/, '')}` }]
+  return [{ text: text ?? heading.replaceAll('`', ''), link: `/${page.replace(/\.md$/, '')}` }]
 }
