@@ -27,7 +27,16 @@ const http = 'packages/server/test'
 const runtimes = `${http}/hosts/runtimes.http-test.ts`
 const differential = `${http}/native/differential*.http-test.ts`
 const soaking = `${http}/**/{soak,soak-stalled,stalled-clients,stalled-tls-clients,swap-builds,rollback}.slow-test.ts`
+/** Stores in S3, and deltas: they take long, and few changes touch them. */
+const furtherStores = [
+  'packages/store/test/{s3-faults,deltas/*}.http-test.ts',
+  `${http}/store/{from-s3,stalled-s3,*-workers}.http-test.ts`,
+  `${http}/command/store-commands.http-test.ts`,
+]
 const allBuilds = ['packages/*/test/**/*.build-test.ts']
+
+/** A worker loads a module once for all its test files: a fifth less CPU time for the black-box suites. */
+const sharedModules: TestOptions = { isolate: false }
 
 /** Suites run one after the other. */
 let groupOrder = 0
@@ -61,19 +70,20 @@ const smallExamples: TestOptions = {
 }
 const without = (...patterns: readonly string[]): string[] => [...configDefaults.exclude, ...patterns]
 
-// `pnpm verify` runs unit, unit-precompress, http, http-native, speed, build and e2e; `pnpm verify:all` the others too.
+// `pnpm verify` runs unit, unit-precompress, http, http-native, speed, build and e2e; `pnpm verify:all` also runs the others.
 const projects: readonly Project[] = [
   suite('unit', ['packages/!(precompress)/{src,test}/**/*.test.ts', 'bench/**/*.test.ts'], {
-    // Most of their time would be spent on loading the same modules once a file.
+    ...sharedModules,
     pool: 'threads',
-    isolate: false,
   }),
   // Processes, not threads: some of its tests count the descriptors of their process.
   suite('unit-precompress', ['packages/precompress/{src,test}/**/*.test.ts']),
   suite('http', ['packages/*/test/**/*.http-test.ts'], {
-    exclude: without(`${http}/{speed,native}/*`, runtimes),
+    ...sharedModules,
+    exclude: without(`${http}/{speed,native}/*`, runtimes, ...furtherStores),
     maxWorkers: waiting,
   }),
+  suite('stores', furtherStores, { ...sharedModules, maxWorkers: waiting }),
   // Without an addon they would be the suites over Node's engine again.
   ...(hasEngine ? nativeSuites() : []),
   // Counts of allocations, modules and calls of the file system: nothing else runs at the same time.
@@ -108,7 +118,8 @@ const projects: readonly Project[] = [
 export default defineConfig({ test: { projects: [...projects] } })
 
 function nativeSuites(): Project[] {
-  const engine: TestOptions = { env: { ...shared.env, SERVE_DIST_ENGINE: 'auto' }, maxWorkers: waiting }
+  const env = { ...shared.env, SERVE_DIST_ENGINE: 'auto' }
+  const engine: TestOptions = { ...sharedModules, env, maxWorkers: waiting }
   return [
     suite('http-native', [`${http}/{http,connections,processes}/*.http-test.ts`, differential], engine),
     suite(

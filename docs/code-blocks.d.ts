@@ -40,3 +40,23 @@ declare module '@vitejs/plugin-vue' {
 declare module '@sveltejs/adapter-static'
 declare module 'astro/config'
 declare module 'vitepress'
+
+// Packages of the pages in `migrate`: their tests in e2e/further use the real ones.
+declare module 'sirv' {
+  export default function sirv(
+    folder: string,
+    options: {
+      etag?: boolean
+      maxAge?: number
+      immutable?: boolean
+      single?: boolean
+      setHeaders?(response: import('node:http').ServerResponse, path: string): void
+    },
+  ): import('node:http').RequestListener
+}
+declare module 'vite-plugin-compression' {
+  export default function viteCompression(options?: object): import('vite').Plugin
+}
+declare module 'vite-plugin-compression2' {
+  export function compression(options?: object): import('vite').Plugin
+}

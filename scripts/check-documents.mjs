@@ -1,4 +1,4 @@
-// `pnpm check:documents`: the code in the documents compiles, and names flags and scripts that exist.
+// `pnpm check:documents`: checks that the code in the documents compiles, and that its flags and scripts exist.
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -7,7 +7,7 @@ import { pnpmCommand } from './pnpm-command.mjs'
 import { runCommand } from './run-command.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-// Here `express` and `fastify` are found.
+// A folder from which `express` and `fastify` can be imported.
 const folder = join(root, 'packages/server/node_modules/.cache/documents')
 
 /** @type {string[]} */
@@ -29,7 +29,7 @@ else process.exitCode = 1
 
 /** @returns {Promise<Document[]>} */
 async function readDocuments() {
-  // Decisions and changes tell of what was there at their time.
+  // Decisions and changesets describe the code of their time.
   const spared = [':!.changeset', ':!docs/decisions', ':!*CHANGELOG.md']
   const paths = await trackedFiles('*.md', ...spared)
   return Promise.all(paths.map(async (path) => ({ path, text: await readFile(join(root, path), 'utf8') })))
@@ -55,7 +55,7 @@ async function checkTypes(typed) {
   if (exitCode !== 0) problems.push(`a block (its file is named after its place):\n${output}`)
 }
 
-/** By the name that a document imports, as it stands in `exports`. */
+/** Maps the names that documents import, from `exports`, to source files. */
 async function sourcesOfPackages() {
   const manifests = (await readManifests()).filter(({ path }) => path.startsWith('packages/'))
   return Object.fromEntries(
@@ -105,9 +105,9 @@ async function checkShell(place, code) {
   if (exitCode !== 0) problems.push(`${place}: ${output}`)
 }
 
-/** Flags of our command, and scripts of this repository, wherever a document writes them as code. */
+/** Checks flags of the command and scripts of this repository in all code of the documents. */
 async function checkNames() {
-  // It is made from the flags themselves.
+  // This document is generated from the flags.
   const reference = documents.find(({ path }) => path === 'docs/cli.md')
   const flags = new Set(`--help ${reference?.text}`.match(/--[a-z][\w-]*/g))
   const scripts = (await readManifests()).flatMap(({ manifest }) => Object.keys(manifest.scripts ?? {}))

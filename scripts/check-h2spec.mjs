@@ -1,4 +1,4 @@
-// `pnpm check:h2spec`: what h2spec says of HTTP/2, that of both engines and that of Node alone. We must not be worse.
+// `pnpm check:h2spec`: runs h2spec against both engines and against Node alone. Our engines must not be worse than Node.
 import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -8,17 +8,17 @@ import { writeSites } from './judges/write-sites.mjs'
 import { runCommand } from './run-command.mjs'
 import { startProgram } from './start-program.mjs'
 
-// Later ones were published without the name that Go asks for.
+// Later versions were published without the module name that Go requires.
 const program = 'github.com/summerwind/h2spec/cmd/h2spec@v2.2.1+incompatible'
 const folder = fileURLToPath(new URL('../node_modules/.cache/h2spec', import.meta.url))
 const bin = fileURLToPath(new URL('../packages/server/bin/serve-dist.js', import.meta.url))
 const bare = fileURLToPath(new URL('judges/bare-http2.mjs', import.meta.url))
-/** How often something is asked again that only we fail. */
+/** The number of repetitions of a test that only our engine fails. */
 const repeats = 10
 
 /** @typedef {{ name: string, port: string }} JudgedServer */
 /** @typedef {import('./start-program.mjs').RunningProgram} RunningProgram */
-/** @typedef {Map<string, 'passed' | 'failed' | 'skipped'>} Results By the section and what is asked. */
+/** @typedef {Map<string, 'passed' | 'failed' | 'skipped'>} Results By section and test. */
 
 await installH2spec()
 const directory = await mkdtemp(join(tmpdir(), 'serve-dist-h2spec-'))
@@ -54,49 +54,49 @@ try {
   await rm(directory, { recursive: true, force: true })
 }
 
-/** Builds h2spec from its sources. Ends this program where that cannot be done. */
+/** Builds h2spec from its sources. Ends this program if that fails. */
 async function installH2spec() {
   await mkdir(folder, { recursive: true })
   const options = { environment: { GOBIN: folder }, isQuiet: true, timeLimit: 240_000 }
   const { exitCode, output } = await runCommand(['go', 'install', program], options)
   if (exitCode === 0) return
-  console.log(`${output.trimEnd()}\n⚠ SKIPPED: h2spec cannot be built, so nothing was asked about HTTP/2`)
+  console.log(`${output.trimEnd()}\n⚠ SKIPPED: h2spec cannot be built, so HTTP/2 was not tested`)
   process.exit(process.env['CI'] === undefined ? 77 : 1)
 }
 
-/** Writes `cert.pem` and `key.pem` for 127.0.0.1, with the program that comes with Go. */
+/** Writes `cert.pem` and `key.pem` for 127.0.0.1, with a program of the Go distribution. */
 async function makeCertificate() {
   const { output } = await runCommand(['go', 'env', 'GOROOT'], { isQuiet: true })
   const generator = join(output.trim(), 'src/crypto/tls/generate_cert.go')
   const flags = ['--host', '127.0.0.1', '--ecdsa-curve', 'P256']
   const made = await runCommand(['go', 'run', generator, ...flags], { cwd: directory, isQuiet: true })
-  if (made.exitCode !== 0) throw new Error(`no certificate could be made:\n${made.output}`)
+  if (made.exitCode !== 0) throw new Error(`cannot make a certificate:\n${made.output}`)
 }
 
 /**
- * Asks a server everything, or what one section asks.
+ * Runs all tests, or those of one section, against a server.
  *
  * @param {JudgedServer} server
- * @param {string} [section] As `http2/6.9.1`.
+ * @param {string} [section] Such as `http2/6.9.1`.
  * @returns {Promise<Results>}
  */
 async function judge({ name, port }, section) {
   const report = join(directory, 'report.xml')
-  // Two seconds are h2spec's own patience; where several servers share a core, an answer may take as long.
+  // h2spec waits for two seconds by default. If several servers share a core, an answer may take as long.
   const asked = ['--tls', '--insecure', '--port', port, '--timeout', '3', '--junit-report', report]
   if (section !== undefined) asked.push(section)
   await runCommand([join(folder, 'h2spec'), ...asked], { isQuiet: true, timeLimit: 240_000 })
   const results = readResults(await readFile(report, 'latin1'))
   await rm(report)
-  if (results.size === 0) throw new Error(`h2spec has asked ${name} nothing`)
+  if (results.size === 0) throw new Error(`h2spec ran no test against ${name}`)
   const passed = [...results.values()].filter((result) => result === 'passed').length
   if (section === undefined) console.log(`${name}: ${passed} of ${results.size} passed`)
   return results
 }
 
 /**
- * Some of what h2spec asks is a race: whether a stream is over by the time that its fault comes is chance, and Node
- * alone fails it as well, though perhaps not the first time.
+ * Repeats a failed test. Some tests of h2spec depend on timing: a stream may end before the fault arrives. Node alone
+ * also fails them, but not always.
  *
  * @param {JudgedServer} server
  * @param {JudgedServer} node
@@ -117,7 +117,7 @@ async function compare(server, node, name) {
   if (isWorse) process.exitCode = 1
 }
 
-/** @param {string} report What h2spec calls JUnit's format, though it does not escape what it received. */
+/** @param {string} report JUnit's format, but h2spec does not escape the bytes that it received. */
 function readResults(report) {
   /** @type {Results} */
   const results = new Map()

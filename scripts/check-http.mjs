@@ -1,4 +1,4 @@
-// `pnpm check:http`: what independent judges say of the command's answers. They come from PyPI.
+// `pnpm check:http`: tests the command's answers with independent programs from PyPI.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -33,17 +33,15 @@ try {
   const ends = await Promise.all(servers.map((server) => server.stop()))
   const isWhole = ends.every(({ exitCode, errors }) => exitCode === 0 && errors === '')
   if (!isWhole) process.exitCode = 1
-  console.log(
-    isWhole ? '✓ the servers are alive to the end' : `✗ the servers ended so: ${JSON.stringify(ends)}`,
-  )
+  console.log(isWhole ? '✓ the servers still run' : `✗ servers ended: ${JSON.stringify(ends)}`)
 } finally {
   await rm(directory, { recursive: true, force: true })
 }
 
 /**
- * The Python that has the judges, in a folder of its own. Ends this program where it cannot be had.
+ * Installs the programs into a Python environment. Ends this program if that fails.
  *
- * @returns {Promise<string>}
+ * @returns {Promise<string>} The path of Python.
  */
 async function installJudges() {
   const environment = fileURLToPath(new URL('../node_modules/.cache/http-judges', import.meta.url))
@@ -59,7 +57,7 @@ async function installJudges() {
     const { exitCode, output } = await runCommand(step, { isQuiet: true, timeLimit: 300_000 })
     if (exitCode === 0) continue
     console.log(output.trimEnd().split('\n').slice(-5).join('\n'))
-    console.log(`⚠ SKIPPED: ${step.join(' ')} failed, so nothing was judged`)
+    console.log(`⚠ SKIPPED: ${step.join(' ')} failed, so nothing was tested`)
     process.exit(process.env['CI'] === undefined ? 77 : 1)
   }
   return ours

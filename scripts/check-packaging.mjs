@@ -1,4 +1,4 @@
-// `pnpm packaging`: what a user would install, looked at as they would get it.
+// `pnpm packaging`: checks the packed packages that users would install.
 import { mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -49,15 +49,15 @@ async function problemsOfContents(/** @type {string} */ directory) {
     .map((path) => `the tarball has no ${path}`)
   for (const path of files) {
     if (/(?:^|[/.-])tests?[/.-]|fixture|\.tsbuildinfo$|\.node$|^src\//.test(path))
-      problems.push(`the tarball holds ${path}`)
+      problems.push(`the tarball contains ${path}`)
   }
   for (const protocol of ['workspace:', 'catalog:', '"source"']) {
-    if (manifestText.includes(protocol)) problems.push(`its package.json still holds ${protocol}`)
+    if (manifestText.includes(protocol)) problems.push(`its package.json still contains ${protocol}`)
   }
   return problems
 }
 
-/** Nobody can install packages/foundation: each package contains what it uses. */
+/** Finds imports of packages/foundation, which is not published. Each package must bundle the parts that it uses. */
 async function problemsOfImports(/** @type {string} */ directory) {
   const files = (await readdir(directory, { recursive: true })).filter((path) => /\.[jt]s$/.test(path))
   const texts = await Promise.all(files.map((path) => readFile(join(directory, path), 'utf8')))
@@ -66,7 +66,7 @@ async function problemsOfImports(/** @type {string} */ directory) {
     .map((path) => `${path} imports @serve-dist/foundation, which is not published`)
 }
 
-/** `tsc -b` never deletes: what was built from a file that is gone would be published. */
+/** Finds output of source files that no longer exist: `tsc -b` never deletes it, and it would be published. */
 async function problemsOfLeftovers(
   /** @type {PackedPackage} */ { directory },
   /** @type {string} */ contents,
@@ -75,7 +75,7 @@ async function problemsOfLeftovers(
   const built = await readdir(join(contents, 'dist'), { recursive: true })
   return built
     .filter((path) => path.endsWith('.d.ts') && !sources.includes(path.replace(/d\.ts$/, 'ts')))
-    .map((path) => `dist/${path} has no source any more; delete the folder dist and build again`)
+    .map((path) => `dist/${path} no longer has a source; delete the folder dist and build again`)
 }
 
 async function problemsOfPublint(/** @type {PackedPackage} */ { tarball }) {

@@ -8,17 +8,17 @@ import { runCommand } from './run-command.mjs'
 const spa = fileURLToPath(new URL('../examples/spa', import.meta.url))
 const workspaceFile = fileURLToPath(new URL('../pnpm-workspace.yaml', import.meta.url))
 
-// `node scripts/copy-spa.mjs FOLDER`, for an image.
+// `node scripts/copy-spa.mjs FOLDER` makes the context of an image.
 const [, program = '', destination] = process.argv
 if (program === fileURLToPath(import.meta.url) && destination !== undefined) {
   await copySpa(destination, '--package-lock-only')
 }
 
 /**
- * Makes of examples/spa what it would be in a repository of its own: without the workspace, and installed by npm. Our
- * packages are not in a registry yet: they come as tarballs, which stand in its folder `tarballs`.
+ * Copies examples/spa into a project without the workspace, and installs it with npm. Our packages are not in a registry
+ * yet, so npm installs them from tarballs in the project's folder `tarballs`.
  *
- * @param {string} project A folder to make.
+ * @param {string} project A new folder.
  * @param {string[]} flags For `npm install`.
  */
 export async function copySpa(project, ...flags) {
@@ -50,14 +50,14 @@ export async function copySpa(project, ...flags) {
  */
 export async function installWithNpm(project, ...flags) {
   const command = npmCommand('install', '--no-audit', '--no-fund', '--loglevel=error', ...flags)
-  // npm would take the folder that `npx … verify` was started in for the project.
+  // Otherwise npm would use the folder in which `npx … verify` was started.
   const environment = { npm_config_local_prefix: undefined, INIT_CWD: undefined }
   const { exitCode, output } = await runCommand(command, { cwd: project, environment, isQuiet: true })
   if (exitCode !== 0) throw new Error(`npm install in ${project} failed:\n${output}`)
 }
 
 /**
- * The `catalog:` of pnpm-workspace.yaml: two spaces, a name, a range.
+ * Reads the `catalog:` of pnpm-workspace.yaml. A line has two spaces, a name and a range.
  *
  * @param {string} text
  */

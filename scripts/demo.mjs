@@ -1,4 +1,4 @@
-// `npx --yes pnpm@12 demo`: from a fresh clone to a served build, on a machine with only Node and npm.
+// `npx --yes pnpm@12 demo`: serves a build from a fresh clone, on a machine with only Node and npm.
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { pnpmCommand } from './pnpm-command.mjs'
@@ -9,11 +9,11 @@ const example = fileURLToPath(new URL('../examples/spa', import.meta.url))
 
 await runStep('Installing the dependencies', pnpmCommand('install', '--frozen-lockfile'), {
   cwd: root,
-  fix: 'Check that this machine reaches its npm registry (`npm ping`); a lockfile that is behind is mended by `npx --yes pnpm@12 install`.',
+  fix: 'Check that this machine reaches its npm registry (`npm ping`). If the lockfile is outdated, run `npx --yes pnpm@12 install`.',
 })
 await runStep('Building the packages', pnpmCommand('run', 'build'), {
   cwd: root,
-  fix: 'Mend the errors above; main, unchanged (`git status`), has none. Where it is `cargo` that fails, take it out of PATH: the native engine is optional.',
+  fix: 'Fix the errors above. An unchanged main (`git status`) builds without errors. If `cargo` fails, remove it from PATH: the native engine is optional.',
 })
 await runStep('Building examples/spa, every file compressed three ways', pnpmCommand('run', 'build'), {
   cwd: example,
@@ -21,11 +21,10 @@ await runStep('Building examples/spa, every file compressed three ways', pnpmCom
 })
 console.log('▸ Serving examples/spa/dist with `serve-dist` (Ctrl-C stops it)')
 
-// The bin itself and not its shim in node_modules/.bin, which is a shell script that would stand between
-// the signals and the server.
+// Not the shim in node_modules/.bin: it is a shell script, which does not pass signals to the server.
 const bin = fileURLToPath(new URL('../packages/server/bin/serve-dist.js', import.meta.url))
 const isWindows = process.platform === 'win32'
-// In a group of its own: a Ctrl-C then reaches it once, from here, whoever else in front of us passes it on.
+// In its own process group, so that Ctrl-C reaches it once, from here, even if a parent process also passes it on.
 const server = spawn(process.execPath, [bin], { cwd: example, stdio: 'inherit', detached: !isWindows })
 
 let isStopping = false
@@ -38,7 +37,7 @@ for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP'])) {
 server.on('exit', (code) => {
   if (code === 0 || isStopping) process.exit(code ?? 0)
   console.error(
-    `✗ serve-dist ended with exit code ${code}. A port that is taken: PORT=8080 npx --yes pnpm@12 demo`,
+    `✗ serve-dist ended with exit code ${code}. If the port is in use: PORT=8080 npx --yes pnpm@12 demo`,
   )
   process.exit(code ?? 1)
 })

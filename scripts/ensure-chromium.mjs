@@ -4,13 +4,13 @@ import { findChromium } from './find-chromium.mjs'
 import { runCommand } from './run-command.mjs'
 
 const fromE2e = createRequire(new URL('../e2e/package.json', import.meta.url))
-/** Where playwright puts the Chromium that it downloads. */
+/** The path of the Chromium that playwright downloads. */
 const downloaded = fromE2e('playwright').chromium.executablePath()
 
 /**
- * Finds a Chromium on this machine, or installs one: with playwright, or from the distribution's packages.
+ * Finds a Chromium on this machine, or installs one with playwright or from the distribution's packages.
  *
- * @returns {Promise<string | undefined>} The path of one that starts; `undefined` if there is none.
+ * @returns {Promise<string | undefined>} The path of a Chromium that starts; `undefined` if none starts.
  */
 export async function ensureChromium() {
   let found = findChromium(downloaded)
@@ -21,14 +21,14 @@ export async function ensureChromium() {
   }
   if (found === undefined && process.platform === 'linux' && process.getuid?.() === 0) {
     await install(['apt-get', 'update', '-q'])
-    // brotli and zstd are decoders that are not the encoder's; without them libraries decode. Commands of the documents,
-    // which tests run, need the others.
+    // The programs brotli and zstd decode independently of the encoder; without them, tests use libraries. Tests run
+    // commands of the documents, which need the other packages.
     const packages = ['chromium', 'brotli', 'zstd', 'rsync', 'zip']
     await install(['apt-get', 'install', '-y', '-q', '--no-install-recommends', ...packages])
     found = findChromium(downloaded)
   }
   if (found === undefined)
-    console.error('✗ No Chromium could be installed; set CHROMIUM_PATH to the program of one and run again.')
+    console.error('✗ Cannot install Chromium. Set CHROMIUM_PATH to its program and run again.')
   else console.log(`▸ Chromium: ${found}`)
   return found
 }

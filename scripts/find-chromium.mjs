@@ -3,11 +3,10 @@ import { existsSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 
 /**
- * The path of a Chromium, Chrome or Edge on this machine that starts, or `undefined`. `CHROMIUM_PATH` in
- * the environment decides where it is set.
+ * Finds a Chromium, Chrome or Edge that starts on this machine. If `CHROMIUM_PATH` is set, it tries only that path.
  *
- * @param {string} downloaded Where playwright puts the one that it downloads.
- * @returns {string | undefined}
+ * @param {string} downloaded The path of the Chromium that playwright downloads.
+ * @returns {string | undefined} Its path.
  */
 export function findChromium(downloaded) {
   const chosen = process.env['CHROMIUM_PATH']
@@ -15,7 +14,7 @@ export function findChromium(downloaded) {
   return candidates.find((path) => existsSync(path) && starts(path))
 }
 
-/** Ubuntu's `chromium-browser` without its snap, and a download without its libraries, are there and do not start. */
+/** Tests whether it starts: Ubuntu's `chromium-browser` without its snap, and a download without libraries, do not. */
 function starts(/** @type {string} */ path) {
   // Chrome for Windows opens a window at `--version`.
   if (process.platform === 'win32') return true

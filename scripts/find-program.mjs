@@ -5,30 +5,30 @@ import { fileURLToPath } from 'node:url'
 import { runCommand } from './run-command.mjs'
 
 const cache = fileURLToPath(new URL('../node_modules/.cache/programs', import.meta.url))
-/** Of Debian, where it has another name than the program. */
+/** Debian packages whose name differs from the program. */
 const packages = new Map([['varnishd', 'varnish']])
 
 /**
- * A program of the system: where it is installed, else out of Debian's packages, which are unpacked into a folder of ours:
- * nothing is installed, and no service started. `undefined`, and a line that says it, where there is neither.
+ * Finds an installed program, or unpacks its Debian package into a folder of the repository. This installs nothing, and
+ * starts no service. If neither works, it prints a line and returns `undefined`.
  *
  * @param {string} name
  * @returns {Promise<string | undefined>}
  */
 export async function findProgram(name) {
   const unpacked = join(cache, name)
-  // Where servers are, though not in everybody's PATH.
+  // Servers are often in `sbin`, which is not in the PATH of all users.
   const folders = [...(process.env['PATH'] ?? '').split(delimiter), '/usr/sbin', '/usr/local/sbin']
   const places = [...folders, join(unpacked, 'usr/sbin'), join(unpacked, 'usr/bin')]
   const find = () => places.map((folder) => join(folder, name)).find((file) => existsSync(file))
   if (find() === undefined && process.platform === 'linux') await unpackDebianPackage(name, unpacked)
   const found = find()
-  if (found === undefined) console.error(`✗ Nothing is tested with ${name}, which cannot be had here`)
+  if (found === undefined) console.error(`✗ ${name} is not available, so its tests are skipped`)
   return found
 }
 
 /**
- * The folders of the libraries that were unpacked with a program, as `LD_LIBRARY_PATH` takes them.
+ * Returns the folders of the libraries that were unpacked with a program, for `LD_LIBRARY_PATH`.
  *
  * @param {string} program
  */
@@ -46,7 +46,7 @@ export function librariesOf(program) {
 async function unpackDebianPackage(name, folder) {
   await mkdir(join(folder, 'partial'), { recursive: true })
   const options = { cwd: folder, isQuiet: true, timeLimit: 60_000 }
-  // With all that it depends on and is not there; only an installation would take root and a lock.
+  // With all missing dependencies. Downloading needs neither root nor a lock.
   const quiet = ['--download-only', '--yes', '--no-install-recommends', '-o', 'Debug::NoLocking=1']
   const place = ['-o', `Dir::Cache::archives=${folder}`]
   const download = () =>

@@ -6,14 +6,14 @@ import { runCommand } from './run-command.mjs'
 const cwd = fileURLToPath(new URL('..', import.meta.url))
 const reports = fileURLToPath(new URL('../.reports', import.meta.url))
 
-/** The exit code of a check that found nothing wrong, but could not look everywhere on this machine. */
+/** The exit code of a check without failures that could not run completely on this machine. */
 const skippedExitCode = 77
 
 /** @typedef {{ passed: number, failed: number, skipped: number, failures: readonly string[] }} Outcome */
 
 /**
- * Runs steps and sums up what passed, failed and was skipped. A step `test:x` is the vitest project x, whose tests are
- * counted; any other is a script of the root's package.json, of which only a failure or a skip counts.
+ * Runs steps and counts passes, failures and skips. A step `test:x` is the vitest project x, whose tests are counted. Any
+ * other step is a script of the root's package.json, and counts only if it fails or is skipped.
  */
 export async function openGate() {
   await rm(reports, { recursive: true, force: true })
@@ -24,7 +24,7 @@ export async function openGate() {
    * Runs steps one after the other.
    *
    * @param {readonly string[]} steps
-   * @param {number} [timeLimit] For all of them, in milliseconds.
+   * @param {number} [timeLimit] For all steps together, in milliseconds.
    */
   async function run(steps, timeLimit = Infinity) {
     const deadline = Date.now() + timeLimit
@@ -39,9 +39,9 @@ export async function openGate() {
     }
   }
 
-  /** Repeats the failures, says how long each step took, and ends with `N passed, N failed, N skipped`. */
+  /** Prints the failures again, the time of each step, and `N passed, N failed, N skipped`. */
   function close() {
-    // A record of a run may keep no more than its end.
+    // The record of a run may contain only its last lines.
     for (const failure of results.flatMap(({ outcome }) => outcome.failures)) console.error(`\n✗ ${failure}`)
     console.log(`\n${results.map(({ line }) => line).join('\n')}`)
     const [passed, failed, skipped] = /** @type {const} */ (['passed', 'failed', 'skipped']).map((kind) =>
@@ -62,7 +62,7 @@ export async function openGate() {
 async function outcomeOf(step, timeLeft) {
   const none = { passed: 0, failed: 0, skipped: 0, failures: [] }
   if (timeLeft <= 0) {
-    console.log('⚠ SKIPPED: the time for all of these steps is over')
+    console.log('⚠ SKIPPED: the time limit of these steps is over')
     return { ...none, skipped: 1 }
   }
   const timeLimit = timeLeft === Infinity ? 0 : timeLeft
@@ -87,7 +87,7 @@ async function outcomeOf(step, timeLeft) {
 /** @typedef {{ name: string, status: string, message?: string, assertionResults: TestResult[] }} FileResult */
 
 /**
- * Reads a report of vitest's JSON reporter: its counts, and of each failure where it was and how its message begins.
+ * Reads a report of vitest's JSON reporter: its counts, and the place and first lines of each failure.
  *
  * @param {string} file
  * @returns {Promise<Outcome>}
@@ -100,7 +100,7 @@ async function readReport(file) {
   const files = report.testResults
   const failures = files.flatMap(({ name, status, message = '', assertionResults }) => {
     const failed = assertionResults.filter((result) => result.status === 'failed')
-    // A file that cannot be loaded has no tests to count, and has failed all the same.
+    // A file that cannot be loaded has no tests, but counts as a failure.
     if (failed.length === 0 && status === 'failed') return [describeFailure(name, [message])]
     return failed.map((result) =>
       describeFailure(`${name} > ${result.fullName}`, result.failureMessages ?? []),

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
 /**
- * The npm that came with this Node, run by this Node: Windows starts no `npm.cmd` without a shell.
+ * Returns a command that runs this Node's npm with this Node, because Windows starts no `npm.cmd` without a shell.
  *
  * @param {string[]} args
  */
@@ -11,7 +11,7 @@ export function npmCommand(...args) {
 }
 
 /**
- * The npx that came with this Node.
+ * Returns a command that runs this Node's npx.
  *
  * @param {string[]} args
  */

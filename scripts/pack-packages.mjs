@@ -9,11 +9,11 @@ const packages = fileURLToPath(new URL('../packages', import.meta.url))
 /** @typedef {{ name: string, version: string, directory: string, tarball: string }} PackedPackage */
 
 /**
- * Packs every package that is published, as it is built now, into tarballs in one folder.
+ * Packs the current build of every published package into tarballs in one folder.
  *
  * @param {string} destination
  * @returns {Promise<PackedPackage[]>}
- * @throws Error with pnpm's output when a package cannot be packed.
+ * @throws Error with pnpm's output if a package cannot be packed.
  */
 export async function packPackages(destination) {
   /** @type {PackedPackage[]} */

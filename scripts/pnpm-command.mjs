@@ -1,5 +1,5 @@
 /**
- * The pnpm that runs us, so that a machine without a pnpm of its own (`npx --yes pnpm@12 …`) needs no second.
+ * Returns a command with the pnpm that runs this process, because `npx --yes pnpm@12 …` installs no `pnpm` in the PATH.
  *
  * @param {string[]} args
  * @returns {[string, ...string[]]}
@@ -7,6 +7,6 @@
 export function pnpmCommand(...args) {
   const entry = process.env['npm_execpath'] ?? ''
   if (!/pnpm(\.[a-z]+)?$/.test(entry)) return ['pnpm', ...args]
-  // pnpm 12 is a native program; earlier ones are scripts for Node.
+  // pnpm 12 is a native program. Earlier versions are scripts for Node.
   return /\.[cm]?js$/.test(entry) ? [process.execPath, entry, ...args] : [entry, ...args]
 }

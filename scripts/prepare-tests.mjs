@@ -3,7 +3,7 @@ import { vi } from 'vitest'
 
 configureGlobal({ seed: Number(process.env['SERVE_DIST_SEED']) })
 
-// Vitest's own second is short for machines that do other work as well.
+// Vitest's default of one second is short for busy machines.
 const { waitFor, waitUntil } = vi
 vi.waitFor = (callback, options = 15_000) => waitFor(callback, options)
 vi.waitUntil = (callback, options = 15_000) => waitUntil(callback, options)

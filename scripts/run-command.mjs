@@ -9,7 +9,7 @@ import { spawn } from 'node:child_process'
  */
 
 /**
- * Runs a command to its end and answers how it ended; it never throws for a command that failed.
+ * Runs a command to its end. It does not throw if the command fails.
  *
  * @param {readonly [string, ...string[]]} command
  * @param {RunCommandOptions} [options]

@@ -1,7 +1,7 @@
 import { runCommand } from './run-command.mjs'
 
 /**
- * Prints what begins, runs it, and stops the whole program with the way to mend it when it fails.
+ * Prints a title and runs a command. If the command fails, prints the fix and ends this program.
  *
  * @param {string} title
  * @param {readonly [string, ...string[]]} command

@@ -1,28 +1,28 @@
 import { spawn } from 'node:child_process'
 
 /**
- * How a program ended.
+ * The result of a program.
  *
  * @typedef {object} ProgramEnd
- * @property {number | null} exitCode `null` when a signal ended it.
+ * @property {number | null} exitCode `null` if a signal ended it.
  * @property {string} output
  * @property {string} errors
  */
 
 /**
  * @typedef {object} RunningProgram
- * @property {URL} url The first that it printed.
+ * @property {URL} url The first URL that it printed.
  * @property {number} pid
- * @property {() => ProgramEnd} output What it has printed so far.
+ * @property {() => ProgramEnd} output Returns its output until now.
  * @property {() => boolean} isAlive
- * @property {() => Promise<ProgramEnd>} stop Asks it to end with SIGTERM, and waits until it has.
+ * @property {() => Promise<ProgramEnd>} stop Sends SIGTERM, and waits for the end.
  */
 
 /**
  * @typedef {object} ProgramPlace
  * @property {string} [cwd]
  * @property {Readonly<Record<string, string | undefined>>} [environment] Added to the environment of this process.
- * @property {boolean} [isGroup] Signals reach what it starts as well: `npx` hands none on. Not on Windows.
+ * @property {boolean} [isGroup] Sends signals also to its children, because `npx` does not pass them on. Not on Windows.
  */
 
 /**
@@ -31,7 +31,7 @@ import { spawn } from 'node:child_process'
  * @param {readonly string[]} command
  * @param {ProgramPlace} [place]
  * @returns {Promise<RunningProgram>}
- * @throws Error with what it printed, when it ends before.
+ * @throws Error with its output if it ends before.
  */
 export async function startProgram(command, place) {
   const { child, ended, output, signalAll } = spawnProgram(command, place)
@@ -56,7 +56,7 @@ export async function startProgram(command, place) {
 }
 
 /**
- * Runs a program that is expected to end by itself.
+ * Runs a program to its end.
  *
  * @param {readonly string[]} command
  * @param {ProgramPlace} [place]

@@ -5,13 +5,21 @@ import { fileURLToPath } from 'node:url'
 import { pnpmCommand } from './pnpm-command.mjs'
 import { runStep } from './run-step.mjs'
 
-// One lane computes in Rust while the other one has phases of a single thread.
-const lanes = [
+// The lanes of a stage run at the same time, because most steps use one core or wait for processes.
+const buildStage = [
   ['build:engine', 'engine'],
   ['build:packages', 'typecheck', 'lint', 'format:check', 'knip', 'packaging'],
 ]
-const tests = ['unit', 'unit-precompress', 'http', 'http-native', 'speed', 'build', 'e2e']
+const testStages = [
+  [
+    ['http', 'http-native'],
+    ['unit', 'unit-precompress', 'build', 'e2e'],
+  ],
+  // It counts allocations and calls of the file system.
+  [['speed']],
+]
 const furtherTests = [
+  'stores',
   'http-native-more',
   'vites',
   'runtimes',
@@ -43,16 +51,16 @@ const { ensureChromium } = await import('./ensure-chromium.mjs')
 const { ensureVersitygw } = await import('./ensure-versitygw.mjs')
 const { openGate } = await import('./gate.mjs')
 const chromium = await ensureChromium()
-// Their tests say it again.
-await ensureVersitygw().catch((/** @type {Error} */ error) => console.error(error.message))
+// If this fails, the tests that need it print the error again.
+const versitygw = ensureVersitygw().catch((/** @type {Error} */ error) => console.error(error.message))
 if (chromium !== undefined) process.env['CHROMIUM_PATH'] = chromium
 const gate = await openGate()
 // The tests of the crates need this profile too, so that each crate is compiled once.
 process.env['SERVE_DIST_ENGINE_PROFILE'] = 'dev'
-await Promise.all(lanes.map((checks) => gate.run(checks)))
+await Promise.all([runStage(buildStage), versitygw])
 process.env['SERVE_DIST_IS_BUILT'] = '1'
 const isNative = await hasEngine()
-await gate.run(testsOf(tests))
+for (const stage of testStages) await runStage(stage.map(testsOf))
 if (process.argv.includes('--all')) {
   delete process.env['SERVE_DIST_ENGINE_PROFILE']
   await gate.run(['build:engine', ...testsOf(furtherTests), ...furtherChecks], furtherTimeLimit)
@@ -60,6 +68,11 @@ if (process.argv.includes('--all')) {
 const isGreen = gate.close()
 isOver = true
 if (!isGreen) process.exitCode = 1
+
+/** @param {readonly (readonly string[])[]} lanes */
+async function runStage(lanes) {
+  await Promise.all(lanes.map((steps) => gate.run(steps)))
+}
 
 /** @param {readonly string[]} projects */
 function testsOf(projects) {

@@ -3,7 +3,7 @@ import { promisify } from 'node:util'
 import { brotliCompress, constants } from 'node:zlib'
 import { pathToFileURL } from 'node:url'
 import { build, type PluginOption } from 'vite'
-import { compressible, type Contender, smallestFile } from './contender.ts'
+import { compressible, type Contender, minimumFileSize } from './contender.ts'
 import { emitTree } from './emit-tree.ts'
 
 const [description = '', tree = '', outDir = '', cacheDir = '', changed] = process.argv.slice(2)
@@ -35,7 +35,9 @@ async function compressorsOf(name: string | undefined): Promise<PluginOption[]> 
     case 'vite-plugin-compression2': {
       const { compression, defineAlgorithm } = await import('vite-plugin-compression2')
       const algorithms = [defineAlgorithm('gzip', { level }), defineAlgorithm('brotliCompress', brotli)]
-      return [compression({ algorithms, include: compressible, threshold: smallestFile, logLevel: 'silent' })]
+      return [
+        compression({ algorithms, include: compressible, threshold: minimumFileSize, logLevel: 'silent' }),
+      ]
     }
     case 'rollup-plugin-gzip': {
       const { default: gzip } = await import('rollup-plugin-gzip')
@@ -43,8 +45,8 @@ async function compressorsOf(name: string | undefined): Promise<PluginOption[]> 
       const customCompression = async (content: string | Buffer): Promise<Buffer> =>
         await compressBrotli(content, brotli)
       return [
-        gzip({ filter, minSize: smallestFile, gzipOptions: { level } }),
-        gzip({ filter, minSize: smallestFile, customCompression, fileName: '.br' }),
+        gzip({ filter, minSize: minimumFileSize, gzipOptions: { level } }),
+        gzip({ filter, minSize: minimumFileSize, customCompression, fileName: '.br' }),
       ]
     }
     case 'vite-plugin-compression': {
@@ -56,7 +58,7 @@ async function compressorsOf(name: string | undefined): Promise<PluginOption[]> 
         ext: '.br',
         compressionOptions: brotli,
         filter: compressible,
-        threshold: smallestFile,
+        threshold: minimumFileSize,
         verbose: false,
       }
       const plugin: PluginOption = Reflect.apply(create, undefined, [settings])

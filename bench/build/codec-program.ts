@@ -1,11 +1,11 @@
-// Measures the CPU time of the codecs alone: the files of a tree in every coding, in one thread. The time of a sample is
-// scaled by its bytes.
+// Measures the CPU time of the codecs for the files of a tree in every coding, in one thread. If it measures only a sample,
+// it scales the time by the bytes.
 import { randomBytes } from 'node:crypto'
 import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
-import { compressible, smallestFile } from './contender.ts'
-import { filesIn } from './tree.ts'
+import { compressible, minimumFileSize } from './contender.ts'
+import { listFiles } from './tree.ts'
 
 /** The JSON that the program prints. */
 export interface CodecSeconds {
@@ -14,7 +14,7 @@ export interface CodecSeconds {
   readonly zstdSeconds: number
 }
 
-/** The zstd of the compression step: Node 20 has none. */
+/** The zstd codec of the compression step, because Node 20 has no zstd. */
 interface EncodeModule {
   readonly encode: (bytes: Uint8Array, coding: 'zstd') => Promise<Uint8Array>
 }
@@ -25,9 +25,9 @@ await encode(randomBytes(10_000), 'zstd')
 
 const [tree = '', sample] = process.argv.slice(2)
 const files: { readonly path: string; readonly size: number }[] = []
-for (const path of (await filesIn(tree)).filter((name) => compressible.test(name))) {
+for (const path of (await listFiles(tree)).filter((name) => compressible.test(name))) {
   const { size } = await stat(join(tree, path))
-  if (size >= smallestFile) files.push({ path, size })
+  if (size >= minimumFileSize) files.push({ path, size })
 }
 const chosen = sample === undefined ? files : files.slice(0, Number(sample))
 const scale = bytesOf(files) / bytesOf(chosen)

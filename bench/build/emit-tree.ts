@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Plugin } from 'vite'
-import { filesIn } from './tree.ts'
+import { listFiles } from './tree.ts'
 
 const entry = '\0entry'
 
@@ -13,7 +13,7 @@ export function emitTree(folder: string, changed: string | undefined): Plugin {
     resolveId: (id) => (id === entry ? entry : undefined),
     load: (id) => (id === entry ? '' : undefined),
     async buildStart() {
-      for (const path of await filesIn(folder)) {
+      for (const path of await listFiles(folder)) {
         const source = await readFile(join(folder, path))
         this.emitFile({ type: 'asset', fileName: path, source: path === changed ? change(source) : source })
       }

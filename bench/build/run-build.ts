@@ -7,7 +7,7 @@ import { performance } from 'node:perf_hooks'
 import { text } from 'node:stream/consumers'
 import type { Contender } from './contender.ts'
 import type { ProcessCost } from './measure-process.ts'
-import { filesIn } from './tree.ts'
+import { listFiles } from './tree.ts'
 import { verifyOutput } from './verify-output.ts'
 
 /** The measurements of a build. */
@@ -64,9 +64,9 @@ async function copy(from: string, to: string): Promise<void> {
   await cp(from, to, { recursive: true, force: true, preserveTimestamps: true })
 }
 
-/** Returns the script in the middle, by name: in the editor it is a language, in other trees all are alike. */
+/** Returns the script in the middle, sorted by name: a language of the editor. In other trees all scripts are alike. */
 async function chunkToChange(tree: string): Promise<string | undefined> {
-  const scripts = (await filesIn(tree)).filter((path) => path.endsWith('.js'))
+  const scripts = (await listFiles(tree)).filter((path) => path.endsWith('.js'))
   return scripts[scripts.length >> 1]
 }
 

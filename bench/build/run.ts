@@ -1,10 +1,15 @@
-// Measures builds with our plugin and with others: the same files, each build in its own process, in turns.
+// Measures builds with our plugin and other plugins: the same files, each build in its own process, in turn.
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { usableCores } from '@serve-dist/foundation/process/usable-cores'
+import { countUsableCores } from '@serve-dist/foundation/process/count-usable-cores'
 import { Command } from 'commander'
-import { choose, commandLine, namesOf, positive } from '../serve/option-values.ts'
+import {
+  selectByName,
+  formatCommandLine,
+  createNamesParser,
+  parsePositiveInteger,
+} from '../serve/option-values.ts'
 import { readPackageVersion } from '../serve/peers/find-server.ts'
 import { print, showProgress } from '../serve/progress.ts'
 import { describeRun, readMachine } from '../serve/report/report.ts'
@@ -23,23 +28,30 @@ interface Options {
 }
 
 const { contenders, trees, rounds } = new Command('bench:build')
-  .option('--contenders <names>', 'which plugins (default: all)', namesOf(allContenders), [])
-  .option('--trees <names>', 'which files: editor, small, huge (default: all)', namesOf(allTrees), [])
-  .option('--rounds <n>', 'rounds, in which the contenders take turns', positive, 5)
+  .option('--contenders <names>', 'which plugins (default: all)', createNamesParser(allContenders), [])
+  .option(
+    '--trees <names>',
+    'which files: editor, small, huge (default: all)',
+    createNamesParser(allTrees),
+    [],
+  )
+  .option('--rounds <n>', 'rounds, in which the contenders take turns', parsePositiveInteger, 5)
   .parse()
   .opts<Options>()
 
 // All rows are compared with these two.
 const always = contenders.length === 0 ? [] : ['vite', 'serve-dist']
-const chosen = choose(allContenders, [...new Set([...always, ...contenders])])
+const chosen = selectByName(allContenders, [...new Set([...always, ...contenders])])
 // The codecs use only the usable cores, which may be fewer than the machine has.
-const machine = { ...readMachine(), cores: usableCores() }
-for (const tree of choose(allTrees, trees)) {
+const machine = { ...readMachine(), cores: countUsableCores() }
+for (const tree of selectByName(allTrees, trees)) {
   const table = await measureTree(tree, chosen)
   print(`\n${table.title}\n\n${formatBuildTable(table)}\n\n${formatTargets(targetsOf(table, machine.cores))}`)
   if (table.rows.some((row) => row.void !== undefined)) process.exitCode = 1
 }
-print(`\n${describeRun({ date: new Date().toISOString(), machine })}, by \`${commandLine('bench:build')}\`.`)
+print(
+  `\n${describeRun({ date: new Date().toISOString(), machine })}, by \`${formatCommandLine('bench:build')}\`.`,
+)
 
 async function measureTree(tree: Tree, taking: readonly Contender[]): Promise<BuildTable> {
   showProgress(`${tree.name}: files`)

@@ -23,7 +23,7 @@ export function targetsOf(table: BuildTable, cores: number): readonly Target[] {
   if (cold !== undefined && warm !== undefined) add('warm ÷ cold', ratioAboveVite(warm, cold, table), 0.05)
   if (cold !== undefined && hasty !== undefined)
     add('durable ÷ not', ratioAboveVite(cold, hasty, table), 1.05)
-  // The default configuration. All other rows leave zstd out, because the other plugins have none.
+  // The default configuration. All other rows omit zstd, because the other plugins do not support it.
   const zstd = rowOf(table, 'serve-dist-zstd')
   if (zstd !== undefined) addPass(zstd, ' with zstd', codecSeconds + zstdSeconds)
   return targets

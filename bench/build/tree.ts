@@ -11,7 +11,7 @@ export interface Tree {
   readonly title: string
   /** Writes the files into an empty folder. */
   readonly fill: (folder: string) => Promise<void>
-  /** The number of files that the time of the codecs is measured with. @default all */
+  /** The number of files for the measurement of the codecs. @default all */
   readonly codecSample?: number
 }
 
@@ -29,7 +29,7 @@ export const trees: readonly Tree[] = [
   },
 ]
 
-/** Fills the folder of a tree once. Begins anew if an earlier run did not finish it. Returns the folder. */
+/** Fills the folder of a tree once, and again if an earlier run did not finish. Returns the folder. */
 export async function prepareTree({ name, fill }: Pick<Tree, 'name' | 'fill'>): Promise<string> {
   const folder = join(cacheDirectory, 'trees', name)
   if (existsSync(folder)) return folder
@@ -42,7 +42,7 @@ export async function prepareTree({ name, fill }: Pick<Tree, 'name' | 'fill'>): 
 }
 
 /** Lists the files below a folder, as sorted relative paths with `/`. */
-export async function filesIn(folder: string): Promise<string[]> {
+export async function listFiles(folder: string): Promise<string[]> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true })
   return entries
     .filter((entry) => entry.isFile())
@@ -59,10 +59,10 @@ async function fillEditor(folder: string): Promise<void> {
   })
 }
 
-/** Cuts files out of the editor's scripts, each from another offset. Long files repeat them with changes. */
+/** Cuts files out of the editor's scripts, each at another offset. Long files repeat the scripts with changes. */
 async function cut(folder: string, count: number, size: number): Promise<void> {
   const source = await prepareTree({ name: 'editor', fill: fillEditor })
-  const scripts = (await filesIn(source)).filter((path) => path.endsWith('.js'))
+  const scripts = (await listFiles(source)).filter((path) => path.endsWith('.js'))
   const text = Buffer.concat(
     await Promise.all(scripts.map(async (path) => await readFile(join(source, path)))),
   )

@@ -2,9 +2,9 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { decompress } from 'fzstd'
-import { compressible, smallestFile } from './contender.ts'
+import { compressible, minimumFileSize } from './contender.ts'
 import { change } from './emit-tree.ts'
-import { filesIn } from './tree.ts'
+import { listFiles } from './tree.ts'
 
 /** The files that a contender must have written. */
 export interface ExpectedOutput {
@@ -30,11 +30,11 @@ export async function verifyOutput(expected: ExpectedOutput): Promise<Record<str
   const { tree, outDir, extensions, changed } = expected
   const sizes: Record<string, number> = Object.fromEntries(extensions.map((extension) => [extension, 0]))
   const wrong: string[] = []
-  for (const path of await filesIn(tree)) {
+  for (const path of await listFiles(tree)) {
     const source = await readFile(join(tree, path))
     const original = path === changed ? change(source) : source
     if ((await matches(join(outDir, path), (bytes) => bytes, original)) === undefined) wrong.push(path)
-    if (!compressible.test(path) || original.length < smallestFile) continue
+    if (!compressible.test(path) || original.length < minimumFileSize) continue
     for (const [extension, decode] of Object.entries(decoders)) {
       if (!extensions.includes(extension)) continue
       const size = await matches(join(outDir, path + extension), decode, original)

@@ -5,11 +5,11 @@ import { prepareTree } from '../build/tree.ts'
 import { benchDirectory, ownCommand } from '../serve/bench-directory.ts'
 import { runProcess } from '../serve/run-process.ts'
 
-/** An application of another project; README.md has the reasons for these. */
+/** An application of another project. README.md describes them. */
 export interface Application {
   /** The folder with its lockfile and the files that its package leaves out. */
   readonly name: string
-  /** Paths that are copied out of its dependencies before the build. */
+  /** Paths in its dependencies that are copied before the build. */
   readonly sources: Readonly<Record<string, string>>
   /** The command line of Node that builds it into a folder `dist`. */
   readonly build: readonly string[]

@@ -1,5 +1,5 @@
-// Measures a new build for returning visitors of two real applications: the bytes of the files that changed as brotli,
-// as zstd, as the deltas of `serve-dist publish` (RFC 9842), and as a Chromium received them.
+// Measures a new build of two real applications for returning visitors: the bytes of changed files with brotli, zstd and
+// the deltas of `serve-dist publish` (RFC 9842), and the bytes that Chromium received.
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -15,18 +15,18 @@ import { openStore, publish, readDeltas } from '@serve-dist/store'
 import { Command } from 'commander'
 import { markdownTable } from 'markdown-table'
 import { ownCommand } from '../serve/bench-directory.ts'
-import { choose, namesOf } from '../serve/option-values.ts'
+import { selectByName, createNamesParser } from '../serve/option-values.ts'
 import { print } from '../serve/progress.ts'
 import { type Application, applications, buildStates, states } from './applications.ts'
 import { openVisitor, type Visit, type Visitor } from './visitor.ts'
 
-/** A file that the previous build does not have, with the bytes of its bodies. */
+/** A file that the previous build lacks, with the bytes of its bodies. */
 interface Change {
-  /** Whether the browser has a file that a delta of it could be decoded with. */
+  /** Whether the browser has a file that can decode a delta of it. */
   readonly isEligible: boolean
   readonly br: number
   readonly zstd: number
-  /** The body that is sent if there is no delta, else the delta. */
+  /** The bytes of the delta, or of the normal body without a delta. */
   readonly delta: number
   readonly inBrowser: number
 }
@@ -45,7 +45,7 @@ interface Options {
 }
 
 const options = new Command('bench:deltas')
-  .option('--applications <names>', 'separated by commas (default: all)', namesOf(applications), [])
+  .option('--applications <names>', 'separated by commas (default: all)', createNamesParser(applications), [])
   .option('--node <path>', 'program of Node 24.6 or newer: builds, publishes, serves', process.execPath)
   .option('--command <path>', 'bin/serve-dist.js of a checkout', ownCommand)
   .option('--chromium <path>', 'program of Chromium 130 or newer', '/usr/bin/chromium')
@@ -56,7 +56,7 @@ const headings = ['', 'changed', 'eligible', 'br', 'zstd', 'with deltas', '÷ br
 const lines = [[...headings, 'all that changed: br', 'with deltas', 'first page, heads included']]
 const scratch = await mkdtemp(join(tmpdir(), 'serve-dist-bench-'))
 try {
-  for (const application of choose(applications, options.applications)) await measure(application)
+  for (const application of selectByName(applications, options.applications)) await measure(application)
 } finally {
   await rm(scratch, { recursive: true })
 }

@@ -75,7 +75,7 @@ async function untilServed(origin: string, buildId: string): Promise<void> {
   }
 }
 
-/** Runs in the page: loads files as the application would. */
+/** Runs in the page: loads files in the same way as the application. */
 async function load(paths: readonly string[]): Promise<void> {
   await Promise.all(
     paths.map(

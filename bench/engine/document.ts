@@ -2,26 +2,26 @@ import { markdownTable } from 'markdown-table'
 import { medianOf } from '../serve/report/ratios.ts'
 import { describeRun, type Report, type Row, type Sample } from '../serve/report/report.ts'
 import { median, spread } from '../serve/statistics.ts'
-import { judge } from './judge.ts'
+import { evaluateTarget } from './evaluate-target.ts'
 import { type Target, targets } from './targets.ts'
-import { estimate, looks, verdictOf } from './verdict.ts'
+import { estimateMedian, interimRounds, verdictOf } from './verdict.ts'
 
 /** Formats a run of `bench:engine` as Markdown. */
 export function engineDocument(report: Report): string {
   return `# The native engine and its peers
 
 ${describeRun(report)}, at commit ${report.commit ?? 'unknown'}, by \`${report.command}\`.
-The server has one core, the load another. Servers take turns, round after round; each is started anew after five rounds.
+The server has one core, and the load generator another. Servers take turns, round after round. Each is restarted after five rounds.
 Values are medians of the rounds. Ratios and differences are medians of those within each round. ${noiseIn(report)}
 
 ## Targets
 
-A target is judged if its value is farther from the mark than \`serve-dist-native\` is from itself. That server takes two
-turns in each round; the column \`itself\` is the farther end of the ratio's interval (95 %). Below 30 rounds, a difference of less
-than 10 % decides nothing; below 5 rounds, nothing is decided. A target is met if its value is on the mark or on the better side.
+\`serve-dist-native\` takes two turns in each round. The column \`itself\` has the difference between the two turns: the farther end of
+the ratio's interval (95 %). A target is judged only if its value is farther from the mark than that. Below 30 rounds, a difference of
+less than 10 % decides nothing. Below 5 rounds, nothing is decided. A target is met if its value is on the mark or on the better side.
 
-The rounds of a target end early only after ${looks.join(', ')}. Then the interval of the ratio to the mark (99 %, so that
-all looks together are wrong in 5 %) is on one side of 1, at least 10 % from it, and farther than the engine is from itself.
+The rounds of a target end early only after ${interimRounds.join(', ')} rounds. Then the interval of the ratio to the mark is on one side of 1,
+at least 10 % from it, and farther than the engine is from itself. It is an interval of 99 %, so that all checks together are wrong in 5 %.
 
 ${targetTable(report)}
 
@@ -59,8 +59,8 @@ const signs = { 'at most': '≤ ', 'at least': '≥ ', 'at most more': '≤ + ' 
 
 function targetLine({ rows }: Report, target: Target, workload: string): readonly string[] {
   const { title, quantity, beside, kind, mark, aim } = target
-  const { values, shares, resolution, voids } = judge(rows, target, workload)
-  const { median: value, low, high } = estimate(values)
+  const { values, shares, resolution, voids } = evaluateTarget(rows, target, workload)
+  const { median: value, low, high } = estimateMedian(values)
   const verdict = verdictOf(shares, resolution)
   const isMeasured = values.length > 0
   return [

@@ -2,18 +2,18 @@ import { fileURLToPath } from 'node:url'
 import { applicationWorkloads, blockedWorkload, tlsWorkloads, workloads } from '../serve/load/workloads.ts'
 import type { Workload } from '../serve/load/workload.ts'
 import type { Part } from '../serve/measure/measure-parts.ts'
-import { choose } from '../serve/option-values.ts'
+import { selectByName } from '../serve/option-values.ts'
 import { serveDist } from '../serve/peers/find-server.ts'
 import type { ServerDefinition } from '../serve/peers/server-definition.ts'
 import { servers } from '../serve/peers/servers.ts'
 import { socketFloor } from '../serve/peers/socket-floor.ts'
-import { again } from './judge.ts'
+import { secondTurnSuffix } from './evaluate-target.ts'
 
-/** A process is faster or slower by chance, and so is its memory: it answers only so many rounds. */
+/** The number of rounds of one process. The speed and memory of each process differ by chance. */
 const roundsOfProcess = 5
 
 const native = definitionOf('serve-dist-native')
-const close = [native, definitionOf('nginx'), twice(native)]
+const close = [native, definitionOf('nginx'), withSecondTurn(native)]
 const peers = ['serve-dist-node', 'sirv', 'static-web-server', 'h2o', 'bun-routes'].map(definitionOf)
 
 /** Workloads with one GET request, which the floor can answer. */
@@ -24,7 +24,7 @@ const rendering = withApplication('ssr', 'rendering-application')
 
 /** The workloads of all targets. */
 export const parts: readonly Part[] = [
-  ...choose(workloads, ['answer', 'arena-static']).map((workload) => {
+  ...selectByName(workloads, ['answer', 'arena-static']).map((workload) => {
     const floor = floorWorkloads.has(workload.name) ? [socketFloor] : []
     return { workload, servers: [...close, ...peers, ...floor], roundsOfProcess }
   }),
@@ -34,13 +34,13 @@ export const parts: readonly Part[] = [
     roundsOfProcess,
   })),
   ...applicationWorkloads.map(applicationPart),
-  // The application that blocks nothing shows the delays of the load generator and the core.
+  // The application without blocking shows the delays of the load generator and the core.
   {
     workload: blockedWorkload,
     servers: [...withApplication('blocked', 'blocking-application'), lightNative],
   },
-  // Memory is that of a first load, so each round starts the servers anew.
-  ...choose(workloads, ['zipf']).map((workload) => ({
+  // Memory is measured after a first load, so each round restarts the servers.
+  ...selectByName(workloads, ['zipf']).map((workload) => ({
     workload,
     servers: [...close, definitionOf('serve-dist-node')],
   })),
@@ -49,7 +49,7 @@ export const parts: readonly Part[] = [
 function applicationPart(workload: Workload): Part {
   const [own, node] = workload.name.startsWith('rendered') ? rendering : [lightNative, lightNode]
   const workers = workload.name.endsWith('-workers') ? { workers: 2 } : {}
-  return { workload, servers: [own, node, twice(own)], roundsOfProcess, ...workers }
+  return { workload, servers: [own, node, withSecondTurn(own)], roundsOfProcess, ...workers }
 }
 
 function definitionOf(name: string): ServerDefinition {
@@ -59,8 +59,8 @@ function definitionOf(name: string): ServerDefinition {
 }
 
 /** Defines a second turn of a server in each round. */
-function twice(definition: ServerDefinition): ServerDefinition {
-  return { name: definition.name + again, find: () => definition.find() }
+function withSecondTurn(definition: ServerDefinition): ServerDefinition {
+  return { name: definition.name + secondTurnSuffix, find: () => definition.find() }
 }
 
 /** Defines our command with each engine, in front of a program of `peers/programs`. */

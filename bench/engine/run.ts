@@ -6,7 +6,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { benchDirectory } from '../serve/bench-directory.ts'
 import { measureParts } from '../serve/measure/measure-parts.ts'
 import type { RoundsInput } from '../serve/measure/run-rounds.ts'
-import { choose, commandLine, positive } from '../serve/option-values.ts'
+import { selectByName, formatCommandLine, parsePositiveInteger } from '../serve/option-values.ts'
 import { print } from '../serve/progress.ts'
 import { readMachine, readSaved, type Report } from '../serve/report/report.ts'
 import {
@@ -16,7 +16,7 @@ import {
   type RunOptions,
 } from '../serve/run-options.ts'
 import { engineDocument } from './document.ts'
-import { isAbout, isDecided } from './judge.ts'
+import { needsServer, isDecided } from './evaluate-target.ts'
 import { parts } from './plan.ts'
 import { targets } from './targets.ts'
 
@@ -29,9 +29,9 @@ const defaults: RunDefaults = { workloads: [], rounds: 30, duration: 1.5, warmUp
 const workloads = parts.map(({ workload }) => workload)
 const servers = [...new Set(parts.flatMap((part) => part.servers))]
 const command = createRunCommand('bench:engine', workloads, servers)
-  .option('--peer-rounds <n>', 'rounds of servers that no target needs', positive, 3)
+  .option('--peer-rounds <n>', 'rounds of servers that no target needs', parsePositiveInteger, 3)
   .option('--document', 'write docs/benchmarks/engine.md')
-  .addHelpText('after', '\nIf the file of --save exists, only the workloads that it lacks are measured.')
+  .addHelpText('after', '\nIf the file of --save exists, only its missing workloads are measured.')
   .parse()
 const options: Options = { ...defaults, ...command.opts() }
 
@@ -41,14 +41,14 @@ print(text)
 
 async function measureAll({ save, rounds, ...settings }: Options): Promise<Report> {
   const begun = save !== undefined && existsSync(save) ? await readBegun(save) : undefined
-  const chosen = choose(workloads, settings.workloads)
-  const isChosen = new Set(choose(servers, settings.servers).map(({ name }) => name))
+  const chosen = selectByName(workloads, settings.workloads)
+  const isChosen = new Set(selectByName(servers, settings.servers).map(({ name }) => name))
   const wanted = parts
     .filter(({ workload }) => chosen.includes(workload) && begun?.titles[workload.name] === undefined)
     .map((part) =>
       Object.assign({}, part, { servers: part.servers.filter(({ name }) => isChosen.has(name)) }),
     )
-  const input = { command: commandLine('bench:engine'), parts: wanted, rounds, save, begun, chooserOf }
+  const input = { command: formatCommandLine('bench:engine'), parts: wanted, rounds, save, begun, chooserOf }
   return measureParts(input, measureOptionsOf(options))
 }
 
@@ -59,12 +59,12 @@ async function readBegun(file: string): Promise<Report> {
   return process.exit(2)
 }
 
-/** Chooses servers until they had their rounds, or further ones would change no verdict. */
+/** Chooses servers until they had all rounds, or until further rounds cannot change a verdict. */
 function chooserOf(workload: string): RoundsInput['chooseServers'] {
-  // A decision is final: if a server left and came back, its rounds could not be paired with those of others.
+  // A server never comes back, because its later rounds could not be paired with those of other servers.
   let undecided = targets.filter(({ workloads: names }) => names.includes(workload))
   return (round, rows) => {
     undecided = undecided.filter((target) => !isDecided(rows, target, workload))
-    return (server) => round <= options.peerRounds || undecided.some((target) => isAbout(target, server))
+    return (server) => round <= options.peerRounds || undecided.some((target) => needsServer(target, server))
   }
 }

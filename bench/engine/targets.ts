@@ -1,14 +1,14 @@
 import type { Sample } from '../serve/report/report.ts'
 
-/** A figure that the native engine must reach. */
+/** A value that the native engine must reach. */
 export interface Target {
   readonly title: string
   readonly workloads: readonly string[]
   readonly server: string
   readonly quantity: keyof Sample
-  /** The server that the quantity is compared with; if absent, the mark is one of the quantity itself. */
+  /** The server to compare with. If absent, the mark applies to the quantity itself. */
   readonly beside?: string
-  /** The largest ratio or quantity, the smallest ratio, or the largest difference. */
+  /** The meaning of the mark: the largest ratio or quantity, the smallest ratio, or the largest difference. */
   readonly kind: 'at most' | 'at least' | 'at most more'
   readonly mark: number
   readonly aim?: number

@@ -14,11 +14,11 @@ const little = 0.1
 const leastRounds = 5
 
 /**
- * Returns the median and the interval of its order statistics. If there are too few values for it, the interval spans all.
+ * Returns the median and the interval of its order statistics. If there are too few values, the interval spans all of them.
  *
  * @param doubt - the share of intervals that may be wrong.
  */
-export function estimate(values: readonly number[], doubt = 0.05): Estimate {
+export function estimateMedian(values: readonly number[], doubt = 0.05): Estimate {
   const sorted = values.toSorted((a, b) => a - b)
   const skipped = skippedRanks(sorted.length, doubt / 2)
   return {
@@ -28,7 +28,7 @@ export function estimate(values: readonly number[], doubt = 0.05): Estimate {
   }
 }
 
-/** Returns the largest distance from 1 that the ratio of a server to itself has by chance. */
+/** Returns the largest random distance from 1 of the ratio of a server to itself. */
 export function resolutionOf({ low, high }: Estimate): number {
   return Math.max(Math.abs(low - 1), Math.abs(high - 1))
 }
@@ -49,21 +49,21 @@ export function verdictOf(shares: readonly number[], resolution: number): Verdic
   return share <= 1 ? 'met' : 'missed'
 }
 
-/** The numbers of rounds after which a run may end early; fixed, because each look is one more chance to be wrong. */
-export const looks: readonly number[] = [10, 15, 20, 25]
+/** The numbers of rounds after which a run may end early. They are fixed, because each check may be wrong by chance. */
+export const interimRounds: readonly number[] = [10, 15, 20, 25]
 
 /**
- * Tells whether further rounds would change nothing: the whole interval is 10 % or more from 1, on one side, and farther
- * than the server is from itself. The looks and the end share the doubt (Bonferroni): 5 % in all.
+ * Tells whether a run may end early: the whole interval is at least 10 % from 1, on one side, and farther than the server
+ * is from itself. All checks and the end together are wrong in 5 % of runs (Bonferroni).
  */
 export function isSettled(shares: readonly number[], resolution: number): boolean {
-  if (!looks.includes(shares.length)) return false
-  const { low, high } = estimate(shares, 0.05 / (looks.length + 1))
+  if (!interimRounds.includes(shares.length)) return false
+  const { low, high } = estimateMedian(shares, 0.05 / (interimRounds.length + 1))
   const nearest = low > 1 ? low - 1 : 1 - high
   return nearest >= little && nearest > resolution
 }
 
-/** Returns the number of sorted values at each end that are outside of the interval: the binomial's tail. */
+/** Returns the number of sorted values at each end that are outside of the interval (the tail of the binomial). */
 function skippedRanks(count: number, most: number): number {
   let probability = 0.5 ** count
   let tail = probability
@@ -73,6 +73,6 @@ function skippedRanks(count: number, most: number): number {
     probability *= (count - skipped + 1) / skipped
     tail += probability
   }
-  // The interval from the k-th lowest value leaves out k - 1 of them.
+  // An interval that begins at the k-th lowest value excludes k - 1 values.
   return Math.max(0, skipped - 1)
 }

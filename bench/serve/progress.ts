@@ -1,6 +1,6 @@
 let lastStep = ''
 
-/** Writes the current step to standard error: in one line of a terminal, else one line for each step. */
+/** Writes the current step to standard error. In a terminal, it replaces the previous line. */
 export function showProgress(step: string, detail = ''): void {
   const text = detail === '' ? step : `${step}, ${detail}`
   if (process.stderr.isTTY) process.stderr.write(`\r\u001B[2K${text}\r`)

@@ -1,7 +1,7 @@
 import { Command, InvalidArgumentError } from 'commander'
 import type { Workload } from './load/workload.ts'
 import type { MeasureOptions } from './measure/measure.ts'
-import { namesOf, positive } from './option-values.ts'
+import { createNamesParser, parsePositiveInteger } from './option-values.ts'
 import type { ServerDefinition } from './peers/server-definition.ts'
 
 /** Options with a default. */
@@ -13,7 +13,7 @@ export interface RunDefaults {
   readonly warmUp: number
 }
 
-/** Options of the commands that measure servers. */
+/** Common options of commands that measure servers. */
 export interface RunOptions extends RunDefaults {
   /** Names or beginnings of names; none for all. */
   readonly servers: readonly string[]
@@ -30,10 +30,15 @@ export function createRunCommand(
   servers: readonly ServerDefinition[],
 ): Command {
   return new Command(name)
-    .option('--servers <names>', 'servers to measure (default: all on this machine)', namesOf(servers), [])
-    .option('--workloads <names>', 'workloads to measure (default: all)', namesOf(workloads))
-    .option('--connections <n>', 'concurrent connections', positive, 64)
-    .option('--rounds <n>', 'rounds, in which the servers take turns', positive)
+    .option(
+      '--servers <names>',
+      'servers to measure (default: all on this machine)',
+      createNamesParser(servers),
+      [],
+    )
+    .option('--workloads <names>', 'workloads to measure (default: all)', createNamesParser(workloads))
+    .option('--connections <n>', 'concurrent connections', parsePositiveInteger, 64)
+    .option('--rounds <n>', 'rounds, in which the servers take turns', parsePositiveInteger)
     .option('--duration <s>', 'seconds of load in a round', seconds)
     .option('--warm-up <s>', 'seconds of load before it', seconds)
     .option('--server-cores <cores>', 'cores of the server, for taskset -c', '0')

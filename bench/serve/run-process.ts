@@ -6,8 +6,8 @@ const execute = promisify(execFile)
 /**
  * Runs a command to its end.
  *
- * @returns what it wrote to standard output and to standard error.
- * @throws when it cannot be started or its exit code is not 0.
+ * @returns its standard output and standard error.
+ * @throws Error if it cannot be started, or if its exit code is not 0.
  */
 export async function runProcess(
   command: string,

@@ -1,10 +1,10 @@
-// Measures servers on one machine in one run, with the same requests for the same content.
+// Measures servers in one run on one machine, with the same requests and files.
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { benchDirectory } from './bench-directory.ts'
 import { workloads } from './load/workloads.ts'
 import { measureParts } from './measure/measure-parts.ts'
-import { choose, commandLine } from './option-values.ts'
+import { selectByName, formatCommandLine } from './option-values.ts'
 import { servers } from './peers/servers.ts'
 import { print } from './progress.ts'
 import { compareBaseline, findFailures, formatComparisons } from './report/compare-baseline.ts'
@@ -41,7 +41,7 @@ const command = createRunCommand('bench:serve', workloads, servers)
 const options: Options = { ...(command.opts()['quick'] === true ? quick : slow), ...command.opts() }
 
 const { from, save } = options
-// Before hours of measuring, not after.
+// Fails before hours of measuring if the file cannot be read.
 const baseline =
   options.baseline === undefined ? undefined : await readSaved<Report>('baseline', options.baseline)
 const report = from === undefined ? await measureAll() : await readSaved<Report>('from', from)
@@ -64,16 +64,16 @@ if (failures.length > 0) {
 }
 
 async function measureAll(): Promise<Report> {
-  const chosen = choose(servers, options.servers)
-  const parts = choose(workloads, options.workloads).map((workload) => ({ workload, servers: chosen }))
-  const input = { command: commandLine('bench:serve'), parts, rounds: options.rounds, save }
+  const chosen = selectByName(servers, options.servers)
+  const parts = selectByName(workloads, options.workloads).map((workload) => ({ workload, servers: chosen }))
+  const input = { command: formatCommandLine('bench:serve'), parts, rounds: options.rounds, save }
   return measureParts(input, measureOptionsOf(options))
 }
 
 function warnOfNoise(rows: readonly Row[]): void {
   const share = median(rows.flatMap(({ samples }) => samples.map(({ foreignCpuShare }) => foreignCpuShare)))
   if (share >= 0.05)
-    print(`\nThe machine was not quiet: other processes used ${(share * 100).toFixed(0)} % of a core.`)
+    print(`\nThe machine was not idle: other processes used ${(share * 100).toFixed(0)} % of a core.`)
 }
 
 async function writeChart(workload: string, rows: readonly Row[]): Promise<void> {

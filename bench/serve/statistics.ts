@@ -1,4 +1,4 @@
-/** Returns the middle value; of an even number of values, the mean of the two in the middle. */
+/** Returns the median: the middle value, or the mean of the two middle values. */
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b)
   const middle = sorted.length >> 1

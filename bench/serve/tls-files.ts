@@ -9,7 +9,7 @@ export interface TlsFiles {
   readonly key: string
 }
 
-/** The only TLS parameters that clients offer: if servers could choose, the table would compare their choices. */
+/** The only TLS parameters of clients. If servers could choose, the table would compare their choices. */
 export const agreed = { version: 'TLSv1.3', cipher: 'TLS_AES_256_GCM_SHA384', group: 'X25519' } as const
 
 const folder = join(cacheDirectory, 'tls')
@@ -18,13 +18,13 @@ const clientConfiguration = join(folder, 'client.cnf')
 
 let written: Promise<TlsFiles> | undefined
 
-/** Makes a self-signed certificate for `localhost`, ECDSA over P-256, once in each run. */
+/** Makes a self-signed ECDSA certificate (P-256) for `localhost`, once in each run. */
 export async function tlsFiles(): Promise<TlsFiles> {
   written ??= writeTlsFiles()
   return written
 }
 
-/** The environment of a load generator that uses OpenSSL 3: limits its offer to `agreed`. */
+/** Returns an environment that limits a load generator with OpenSSL 3 to `agreed`. */
 export const tlsClientEnvironment: Readonly<Record<string, string>> = { OPENSSL_CONF: clientConfiguration }
 
 async function writeTlsFiles(): Promise<TlsFiles> {

@@ -1,5 +1,5 @@
-// Measures the start with 10,000 files, and a process that only lists, opens and reads them: CPU time of all threads
-// until the listening line, with the files in the system's memory.
+// Measures the start with 10,000 files, and a process that only lists, opens and reads them. The result is the CPU time of
+// all threads until the listening line, with the files in the page cache.
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -8,12 +8,12 @@ import { Command } from 'commander'
 import { markdownTable } from 'markdown-table'
 import { prepareTree } from '../build/tree.ts'
 import { ownCommand } from '../serve/bench-directory.ts'
-import { positive } from '../serve/option-values.ts'
+import { parsePositiveInteger } from '../serve/option-values.ts'
 import { print } from '../serve/progress.ts'
 import { median } from '../serve/statistics.ts'
 import { measureStarts, ratioOf } from './measure-start.ts'
 
-/** The largest CPU time for a build with its variants, as a multiple of the process that only reads it. */
+/** The limit of the CPU time for a build with variants, as a multiple of the process that only reads it. */
 const mark = 3
 
 interface Options {
@@ -26,7 +26,7 @@ interface Options {
 const options = new Command('bench:boot')
   .option('--node <path>', 'program of Node', process.execPath)
   .option('--command <path>', 'bin/serve-dist.js of a checkout', ownCommand)
-  .option('--rounds <n>', 'rounds', positive, 7)
+  .option('--rounds <n>', 'rounds', parsePositiveInteger, 7)
   .option('--gate', `exit code 1 above ${mark} times the reading of a build with its variants`)
   .parse()
   .opts<Options>()
@@ -58,7 +58,7 @@ for (const { name, title, settings, hasMark } of builds) {
   const start = [options.command, folder, '--port', '0']
   const words = [[reader], ['-e', bareServer], [reader, folder], start, [...start, '--memory-budget', '0']]
   const commands = words.map((each) => () => each)
-  // One round that is not counted brings the files into memory.
+  // The first round loads the files into the page cache. It is not counted.
   await measureStarts(options.node, commands, 1)
   const measured = await measureStarts(options.node, commands, options.rounds)
   const [bareRead = [], bareServe = [], reading = [], held = [], streamed = []] = measured.map((costs) =>
@@ -75,7 +75,7 @@ for (const { name, title, settings, hasMark } of builds) {
 print(markdownTable(lines, { align: ['l', 'l', 'r', 'r', 'r', 'r'] }))
 print(`\nMedians of ${options.rounds} rounds. The mark is ${mark} × reading for a build with its variants.`)
 
-/** Subtracts the cost of a process that starts and does nothing, round by round. */
+/** Subtracts the cost of an idle process, round by round. */
 function less(costs: readonly number[], starting: readonly number[]): number[] {
   return costs.map((cost, round) => cost - (starting[round] ?? Number.NaN))
 }

@@ -25,7 +25,7 @@ export async function measureStarts(
   return costs
 }
 
-/** Returns the median of the ratios within each round: a slower machine slows both commands. */
+/** Returns the median of the ratios within each round, because a slower machine affects both commands. */
 export function ratioOf(times: readonly number[], others: readonly number[]): number {
   return median(times.map((time, round) => time / (others[round] ?? Number.NaN)))
 }

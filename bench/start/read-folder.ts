@@ -1,12 +1,12 @@
-// What no boot can do without: lists a folder, opens and reads each file, in one thread as the server does, and says so
-// in a line like the server's. Without a folder it does nothing else.
+// The work that every start needs: lists a folder, opens and reads each file, in one thread like the server. Then it prints a
+// line like the server's. Without a folder, it only prints the line.
 import { closeSync, openSync, readdirSync, readSync } from 'node:fs'
 
 const bytes = Buffer.allocUnsafe(1024 * 1024)
 const [folder] = process.argv.slice(2)
 if (folder !== undefined) readAll(folder)
 process.stdout.write('read: http://127.0.0.1\n')
-// Until it is killed.
+// Waits until it is killed.
 setInterval(() => {}, 60_000)
 
 function readAll(directory: string): void {

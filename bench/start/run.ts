@@ -5,12 +5,12 @@ import { Command } from 'commander'
 import { markdownTable } from 'markdown-table'
 import { benchDirectory, ownCommand } from '../serve/bench-directory.ts'
 import { buildSpa } from '../serve/load/page-load.ts'
-import { list, positive } from '../serve/option-values.ts'
+import { parseList, parsePositiveInteger } from '../serve/option-values.ts'
 import { print } from '../serve/progress.ts'
 import { median, spread } from '../serve/statistics.ts'
 import { measureStarts, ratioOf } from './measure-start.ts'
 
-/** The largest CPU time, as a multiple of a bare server's. */
+/** The limit of the CPU time, as a multiple of a bare server's. */
 const mark = 1.8
 
 interface Options {
@@ -22,10 +22,10 @@ interface Options {
 }
 
 const options = new Command('bench:start')
-  .option('--nodes <paths>', 'programs of Node, separated by commas', list, [process.execPath])
-  .option('--commands <paths>', 'bin/serve-dist.js of checkouts, which take turns', list, [ownCommand])
-  .option('--folder <path>', 'build to serve (default: examples/spa, built anew)')
-  .option('--rounds <n>', 'rounds', positive, 15)
+  .option('--nodes <paths>', 'programs of Node, separated by commas', parseList, [process.execPath])
+  .option('--commands <paths>', 'bin/serve-dist.js of checkouts, which take turns', parseList, [ownCommand])
+  .option('--folder <path>', 'build to serve (default: a new build of examples/spa)')
+  .option('--rounds <n>', 'rounds', parsePositiveInteger, 15)
   .option('--gate', `exit code 1 above ${mark} times a bare server`)
   .parse()
   .opts<Options>()

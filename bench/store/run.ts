@@ -1,5 +1,5 @@
-// Measures a store of builds: publishing 1,000 files, first all and then with one changed, and starting from the folder
-// and from the store, with an empty and a full cache.
+// Measures a store of builds: publishes 1,000 files, then one changed file. Starts from the folder and from the store,
+// with an empty and a full cache.
 import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -10,7 +10,7 @@ import { markdownTable } from 'markdown-table'
 import { prepareTree } from '../build/tree.ts'
 import { ownCommand } from '../serve/bench-directory.ts'
 import { cutScript } from '../serve/load/fixtures.ts'
-import { list, positive } from '../serve/option-values.ts'
+import { parseList, parsePositiveInteger } from '../serve/option-values.ts'
 import { print } from '../serve/progress.ts'
 import { median } from '../serve/statistics.ts'
 import { measureStarts } from '../start/measure-start.ts'
@@ -27,10 +27,10 @@ const options = new Command('bench:store')
   .option(
     '--stores <places>',
     'stores, separated by commas; a run writes below them, and leaves its builds in a bucket',
-    list,
+    parseList,
     [join(scratch, 'store')],
   )
-  .option('--rounds <n>', 'rounds, each in an empty store', positive, 5)
+  .option('--rounds <n>', 'rounds, each in an empty store', parsePositiveInteger, 5)
   .option('--node <path>', 'program of Node that serves', process.execPath)
   .option('--command <path>', 'bin/serve-dist.js of a checkout', ownCommand)
   .parse()
@@ -92,7 +92,7 @@ async function measurePublishing(place: string): Promise<string[][]> {
 }
 
 async function measureBoots(): Promise<string[][]> {
-  // The cache is empty until a round has started from it once.
+  // The cache is empty until the first start of a round.
   const starts = options.stores.flatMap((place, index) =>
     ['empty', 'full'].map((state) => ({
       title: `${kindOf(place)}, ${state} cache`,

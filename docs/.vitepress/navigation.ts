@@ -1,12 +1,15 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
+import { fileURLToPath } from 'node:url'
 import type { DefaultTheme } from 'vitepress'
 import { repository } from './repository.ts'
+
+const documents = fileURLToPath(new URL('..', import.meta.url))
 
 export const navigation: DefaultTheme.NavItem[] = [
   { text: 'Guide', link: '/getting-started' },
   { text: 'Reference', link: '/cli' },
-  ...existing('compared.md', 'Compared'),
+  { text: 'Compared', link: '/compared' },
 ]
 
 export const sidebar: DefaultTheme.SidebarItem[] = [
@@ -14,7 +17,7 @@ export const sidebar: DefaultTheme.SidebarItem[] = [
     text: 'Guide',
     items: [
       { text: 'What it is, and why', link: '/why' },
-      ...existing('compared.md', 'Compared'),
+      { text: 'Compared', link: '/compared' },
       { text: 'Getting started', link: '/getting-started' },
       { text: 'Vite plugin', link: '/vite-plugin' },
       { text: 'Frameworks', link: '/frameworks' },
@@ -32,12 +35,15 @@ export const sidebar: DefaultTheme.SidebarItem[] = [
       { text: 'Supported versions', link: '/support' },
     ],
   },
-  ...sectionOf('Migrate', [
-    ...existing('migrate/serve.md', 'From serve'),
-    ...existing('migrate/sirv.md', 'From sirv and express.static'),
-    ...existing('migrate/vite-plugin-compression.md', 'From vite-plugin-compression'),
-    ...existing('migrate/nginx.md', 'From nginx'),
-  ]),
+  {
+    text: 'Migrate',
+    items: [
+      { text: 'From serve', link: '/migrate/serve' },
+      { text: 'From sirv and express.static', link: '/migrate/sirv' },
+      { text: 'From vite-plugin-compression', link: '/migrate/vite-plugin-compression' },
+      { text: 'From nginx', link: '/migrate/nginx' },
+    ],
+  },
   {
     text: 'Reference',
     items: [
@@ -65,10 +71,10 @@ export const sidebar: DefaultTheme.SidebarItem[] = [
 ]
 
 const listed = new Set(linksOf(sidebar))
-const unlisted = pagesOf('.').filter(({ link }) => !listed.has(link) && link !== '/index')
-if (unlisted.length > 0) {
-  throw new Error(`Add to docs/.vitepress/navigation.ts: ${unlisted.map(({ link }) => link).join(', ')}`)
-}
+const unlisted = [...pagesOf('.'), ...pagesOf('migrate')]
+  .map(({ link }) => path.posix.normalize(link))
+  .filter((link) => !listed.has(link))
+if (unlisted.length > 0) throw new Error(`Add to docs/.vitepress/navigation.ts: ${unlisted.join(', ')}`)
 
 function linksOf(items: DefaultTheme.SidebarItem[]): string[] {
   return items.flatMap(({ link, items: children = [] }) => [
@@ -77,23 +83,13 @@ function linksOf(items: DefaultTheme.SidebarItem[]): string[] {
   ])
 }
 
-/** The pages of a folder, in the order of their file names. */
+/** The pages of a folder under their first headings, in the order of their file names. */
 function pagesOf(folder: string): { text: string; link: string }[] {
-  const names = readdirSync(new URL(`../${folder}`, import.meta.url)).filter((name) => name.endsWith('.md'))
+  const names = readdirSync(path.join(documents, folder)).filter((name) => name.endsWith('.md'))
   return names
-    .filter((name) => name !== 'README.md')
-    .flatMap((name) => existing(path.join(folder, name).replaceAll('\\', '/')))
-}
-
-/** A section of the sidebar, or nothing if it has no items. */
-function sectionOf(text: string, items: DefaultTheme.SidebarItem[]): DefaultTheme.SidebarItem[] {
-  return items.length === 0 ? [] : [{ text, items }]
-}
-
-/** The item of a page, or nothing if the page does not exist. By default its text is the first heading. */
-function existing(page: string, text?: string): { text: string; link: string }[] {
-  const file = new URL(`../${page}`, import.meta.url)
-  if (!existsSync(file)) return []
-  const heading = /^# (.*)$/m.exec(readFileSync(file, 'utf8'))?.[1] ?? page
-  return [{ text: text ?? heading.replaceAll('`', ''), link: `/${page.replace(/\.md$/, '')}` }]
+    .filter((name) => name !== 'README.md' && name !== 'index.md')
+    .map((name) => {
+      const heading = /^# (.*)$/m.exec(readFileSync(path.join(documents, folder, name), 'utf8'))?.[1] ?? name
+      return { text: heading.replaceAll('`', ''), link: `/${folder}/${name.replace(/\.md$/, '')}` }
+    })
 }

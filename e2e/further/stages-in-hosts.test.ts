@@ -21,7 +21,7 @@ import {
   visitBoth,
 } from '../src/open-two-stages.ts'
 import { startCommand } from '../src/start-command.ts'
-import { flawlessVisit, visitStage } from '../src/visit-stage.ts'
+import { expectedVisit, visitStage } from '../src/visit-stage.ts'
 
 const examples = fileURLToPath(new URL('../../examples', import.meta.url))
 
@@ -92,15 +92,15 @@ describe.skipIf(chromiumPath === undefined)('one build in two stages', () => {
       onTestFinished(() => live.close())
       const server = await listenLocally(await start(live))
       onTestFinished(() => server.close())
-      expect(await visitStage(browser, server.url, { own: blue, other: green })).toEqual(flawlessVisit(blue))
+      expect(await visitStage(browser, server.url, { own: blue, other: green })).toEqual(expectedVisit(blue))
 
       values['API_URL'] = ''
       expect(await live.reload()).toMatchObject({ status: 'refused' })
-      expect(await visitStage(browser, server.url, { own: blue, other: green })).toEqual(flawlessVisit(blue))
+      expect(await visitStage(browser, server.url, { own: blue, other: green })).toEqual(expectedVisit(blue))
 
       Object.assign(values, { STAGE: 'green', API_URL: green.url.href })
       expect(await live.reload()).toMatchObject({ status: 'swapped' })
-      expect(await visitStage(browser, server.url, { own: green, other: blue })).toEqual(flawlessVisit(green))
+      expect(await visitStage(browser, server.url, { own: green, other: blue })).toEqual(expectedVisit(green))
     },
   )
 })

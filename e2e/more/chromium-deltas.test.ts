@@ -12,11 +12,11 @@ import { publishWith } from '../../packages/store/test/support/publish-with.ts'
 import { buildSpa, type SpaChanges } from '../src/build-spa.ts'
 import { chromiumPath, launchChromium } from '../src/launch-chromium.ts'
 import { readManifest } from '../src/read-manifest.ts'
-import { newVisitor, type ReturningVisitor, type Visit } from '../src/returning-visitor.ts'
+import { openReturningVisitor, type ReturningVisitor, type Visit } from '../src/open-returning-visitor.ts'
 import { sendRequest } from '../src/send-request.ts'
 import { serveStore } from '../src/serve-store.ts'
 import { temporaryFolder } from '../src/temporary-folder.ts'
-import { untilCurrent } from '../src/until-current.ts'
+import { waitUntilCurrent } from '../src/wait-until-current.ts'
 import { urlOfFile } from '../src/url-of-file.ts'
 
 // The texts of examples/spa that change.
@@ -78,14 +78,14 @@ describe.skipIf(chromiumPath === undefined || node === undefined)('a visitor of 
     await deploy(store, 0)
     const { url } = await serveStore(store)
     const plain = await serveStore(store, ['--no-deltas'])
-    const visitor = await newVisitor(browser, byName(url))
-    const other = await newVisitor(browser, byName(plain.url))
+    const visitor = await openReturningVisitor(browser, byName(url))
+    const other = await openReturningVisitor(browser, byName(plain.url))
     await visitWith(visitor, 0)
     await other.visit()
     const shares: number[] = []
     for (const build of [1, 2, 3]) {
       await deploy(store, build)
-      await Promise.all([url, plain.url].map((each) => untilCurrent(each, manifestOf(build).buildId)))
+      await Promise.all([url, plain.url].map((each) => waitUntilCurrent(each, manifestOf(build).buildId)))
       const visit = await visitWith(visitor, build)
       const changed = changedBetween(build - 1, build)
       await expectDeltas(visitor, visit, changed)
@@ -120,13 +120,16 @@ describe.skipIf(chromiumPath === undefined || node === undefined)('a visitor of 
     const store = await temporaryFolder()
     await deploy(store, 0)
     const { url } = await serveStore(store)
-    const [older, newer] = [await newVisitor(browser, byName(url)), await newVisitor(browser, byName(url))]
+    const [older, newer] = [
+      await openReturningVisitor(browser, byName(url)),
+      await openReturningVisitor(browser, byName(url)),
+    ]
     await visitWith(older, 0)
     for (const build of [1, 2]) await deploy(store, build)
-    await untilCurrent(url, manifestOf(2).buildId)
+    await waitUntilCurrent(url, manifestOf(2).buildId)
     await visitWith(newer, 2)
     await rollback(await openStore(store))
-    await untilCurrent(url, manifestOf(1).buildId)
+    await waitUntilCurrent(url, manifestOf(1).buildId)
     await expectDeltas(older, await visitWith(older, 1), changedBetween(0, 1))
     // The older build has no delta against the newer one.
     const { files } = await visitWith(newer, 1)
@@ -170,11 +173,11 @@ describe.skipIf(chromiumPath === undefined || node === undefined)('a visitor of 
     const store = await temporaryFolder()
     await deploy(store, 0)
     const { url } = await serveStore(store, flags)
-    const visitor = await newVisitor(by, byName(url))
+    const visitor = await openReturningVisitor(by, byName(url))
     await visitWith(visitor, 0)
     await deploy(store, 1)
     // Each connection may be another worker's.
-    for (let asked = 0; asked < 8; asked += 1) await untilCurrent(url, manifestOf(1).buildId)
+    for (let asked = 0; asked < 8; asked += 1) await waitUntilCurrent(url, manifestOf(1).buildId)
     return { visitor, visit: await visitWith(visitor, 1) }
   }
 

@@ -11,7 +11,7 @@ import { openAllRoutes, openTab, shownBy } from '../src/open-tab.ts'
 import { serveStore } from '../src/serve-store.ts'
 import { startRecordingProxy } from '../src/start-recording-proxy.ts'
 import { temporaryFolder } from '../src/temporary-folder.ts'
-import { untilCurrent } from '../src/until-current.ts'
+import { waitUntilCurrent } from '../src/wait-until-current.ts'
 
 const program = await ensureVersitygw()
 const s3 = program === undefined ? undefined : await startS3(program)
@@ -53,7 +53,7 @@ describe.runIf(s3 !== undefined && chromiumPath !== undefined)('two replicas of 
     await buildVersion(2, dist)
     const { id } = await publish(dist, store)
     process.kill(ahead.pid, 'SIGHUP')
-    await untilCurrent(ahead.url, id)
+    await waitUntilCurrent(ahead.url, id)
     expect(await (await openTab(browser, behind.url)).version()).toBe(1)
 
     // A page of the old build, whose chunks the new one lacks.

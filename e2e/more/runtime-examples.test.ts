@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { answersOfHostExample, askHostExample } from '../src/ask-host-example.ts'
+import { expectedHostAnswers, requestHostExample } from '../src/request-host-example.ts'
 import { findRuntime } from '../src/find-runtime.ts'
 
 const permissions = ['--allow-net', '--allow-read=.', '--allow-env=PORT']
@@ -14,7 +14,7 @@ describe.each(runtimes)('examples/%s', (name, program, args) => {
   test.skipIf(program === undefined && process.env['CI'] === undefined)(
     'serves its build, and its API beside it',
     async () => {
-      expect(await askHostExample(name, program ?? name, args)).toEqual(answersOfHostExample)
+      expect(await requestHostExample(name, program ?? name, args)).toEqual(expectedHostAnswers)
     },
   )
 })

@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import type { Browser } from 'playwright'
 import { onTestFinished } from 'vitest'
-import { differingFiles } from './differing-files.ts'
+import { findDifferingFiles } from './find-differing-files.ts'
 import { launchChromium } from './launch-chromium.ts'
 import { readManifest } from './read-manifest.ts'
 import { type StageApi, startStageApi } from './start-stage-api.ts'
-import { flawlessVisit, type StageVisit, visitStage } from './visit-stage.ts'
+import { expectedVisit, type StageVisit, visitStage } from './visit-stage.ts'
 
 /** Two stages, each with an API of its own, and a Chromium that visits both. */
 export interface TwoStages {
@@ -69,15 +69,15 @@ export async function visitBoth(
   return {
     inBlue: await visitStage(browser, blueUrl, { own: blue, other: green }),
     inGreen: await visitStage(browser, greenUrl, { own: green, other: blue }),
-    differing: await differingFiles(await readManifest(dist), blueUrl, greenUrl),
+    differing: await findDifferingFiles(await readManifest(dist), blueUrl, greenUrl),
   }
 }
 
 /** What is seen where everything is right. */
 export function flawlessVisits({ blue, green }: TwoStages, hasWorker = true): VisitOfBoth {
   return {
-    inBlue: flawlessVisit(blue, hasWorker),
-    inGreen: flawlessVisit(green, hasWorker),
+    inBlue: expectedVisit(blue, hasWorker),
+    inGreen: expectedVisit(green, hasWorker),
     differing: ['serve-dist-env.js'],
   }
 }

@@ -3,12 +3,12 @@ import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { freePort } from '../../packages/server/test/support/free-port.ts'
 import { runCommand } from '../../scripts/run-command.mjs'
-import { type ForeignServer, startForeignServer } from './start-foreign-server.ts'
+import { type PeerServer, startPeerServer } from './start-peer-server.ts'
 
 const configurations = fileURLToPath(new URL('../../deploy', import.meta.url))
 
 /** A proxy in front of a server of ours. */
-export type Proxy = ForeignServer
+export type Proxy = PeerServer
 
 export interface ProxyOptions {
   readonly program: string
@@ -31,7 +31,7 @@ export async function startNginx(configuration: string, options: ProxyOptions): 
 export async function startNginxWith(text: string, options: ProxyOptions): Promise<Proxy> {
   const { program, directory } = options
   const { file, url } = await writeNginxConfiguration(text, options)
-  return await startForeignServer([program, '-p', directory, '-e', 'stderr', '-c', file], url)
+  return await startPeerServer([program, '-p', directory, '-e', 'stderr', '-c', file], url)
 }
 
 /** What nginx itself says of a configuration of deploy/nginx. */
@@ -93,11 +93,7 @@ export async function startCaddy(
   const file = path.join(directory, 'Caddyfile')
   await writeFile(file, `{\n\tadmin off\n\tauto_https off\n}\n${adapted}`)
   const environment = { HOME: directory, XDG_DATA_HOME: directory, XDG_CONFIG_HOME: directory }
-  return await startForeignServer(
-    [program, 'run', '--adapter', 'caddyfile', '--config', file],
-    url,
-    environment,
-  )
+  return await startPeerServer([program, 'run', '--adapter', 'caddyfile', '--config', file], url, environment)
 }
 
 /**
@@ -117,7 +113,7 @@ export async function startVarnish(
   await writeFile(file, ['vcl 4.1;', backend, rules, ''].join('\n'))
   const place = ['-F', '-j', 'none', '-n', path.join(directory, 'varnish'), '-s', 'malloc,16m']
   const asked = parameters.flatMap((parameter) => ['-p', parameter])
-  return await startForeignServer([program, ...place, '-a', url.host, '-f', file, ...asked], url)
+  return await startPeerServer([program, ...place, '-a', url.host, '-f', file, ...asked], url)
 }
 
 async function makeCertificate(directory: string): Promise<void> {

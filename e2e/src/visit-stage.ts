@@ -1,5 +1,5 @@
 import type { Browser, Page } from 'playwright'
-import { openGuardedPage } from './open-guarded-page.ts'
+import { openPolicyWatchedPage } from './open-policy-watched-page.ts'
 import type { StageApi } from './start-stage-api.ts'
 
 /** What a Chromium sees of the application in one stage. */
@@ -15,7 +15,7 @@ export interface StageVisit {
 }
 
 /** What a visit sees where everything is right. */
-export function flawlessVisit({ stage, url }: StageApi, hasWorker = true): StageVisit {
+export function expectedVisit({ stage, url }: StageApi, hasWorker = true): StageVisit {
   const values = { API_URL: url.href, STAGE: stage, LIMIT: 10 }
   return {
     values: [values, values, hasWorker ? values : null],
@@ -31,7 +31,7 @@ export async function visitStage(
   url: URL,
   { own, other }: { readonly own: StageApi; readonly other: StageApi },
 ): Promise<StageVisit> {
-  const { page, complaints, violations, ask, inject } = await openGuardedPage(browser)
+  const { page, complaints, violations, ask, inject } = await openPolicyWatchedPage(browser)
   await page.goto(url.href)
   try {
     await page.locator('#worker:not(:empty)').waitFor({ timeout: 10_000 })

@@ -5,10 +5,10 @@ import { buildVersion } from '../src/build-version.ts'
 import { chromiumPath, launchChromium } from '../src/launch-chromium.ts'
 import { openAllRoutes, openTab, shownBy } from '../src/open-tab.ts'
 import { readManifest } from '../src/read-manifest.ts'
-import { showTab } from '../src/show-tab.ts'
+import { simulateTabShown } from '../src/simulate-tab-shown.ts'
 import { type RunningCommand, startCommand } from '../src/start-command.ts'
 import { temporaryFolder } from '../src/temporary-folder.ts'
-import { untilCurrent } from '../src/until-current.ts'
+import { waitUntilCurrent } from '../src/wait-until-current.ts'
 
 const { command, project } = inject('packedSpa')
 
@@ -28,10 +28,10 @@ describe.skipIf(chromiumPath === undefined)('a tab of Chromium that outlives dep
       const version = index + 2
       await buildVersion(version, dist)
       const { buildId } = await readManifest(dist)
-      await untilCurrent(server.url, buildId)
+      await waitUntilCurrent(server.url, buildId)
       expect(await openAllRoutes(tab)).toEqual(shownBy(1))
       expect([tab.loads(), tab.wrongAnswers]).toEqual([1, []])
-      await showTab(tab.page)
+      await simulateTabShown(tab.page)
       await expect.poll(() => tab.updates()).toEqual([buildId])
     }
   })

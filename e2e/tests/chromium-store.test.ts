@@ -8,10 +8,10 @@ import { buildVersion } from '../src/build-version.ts'
 import { chromiumPath, launchChromium } from '../src/launch-chromium.ts'
 import { openAllRoutes, openTab, shownBy } from '../src/open-tab.ts'
 import { serveStore } from '../src/serve-store.ts'
-import { showTab } from '../src/show-tab.ts'
+import { simulateTabShown } from '../src/simulate-tab-shown.ts'
 import { startRecordingProxy } from '../src/start-recording-proxy.ts'
 import { temporaryFolder } from '../src/temporary-folder.ts'
-import { untilCurrent } from '../src/until-current.ts'
+import { waitUntilCurrent } from '../src/wait-until-current.ts'
 
 describe.skipIf(chromiumPath === undefined)('a tab of Chromium at a store of builds', () => {
   let browser: Browser
@@ -41,13 +41,13 @@ describe.skipIf(chromiumPath === undefined)('a tab of Chromium at a store of bui
     for (const [index, tab] of tabs.entries()) {
       const version = index + 2
       const { id } = await deploy(store, version)
-      await untilCurrent(url, id)
+      await waitUntilCurrent(url, id)
       expect(await openAllRoutes(tab)).toEqual(shownBy(1))
       expect([tab.loads(), tab.wrongAnswers]).toEqual([1, []])
     }
 
     const { id } = await deploy(store, 7)
-    await untilCurrent(url, id)
+    await waitUntilCurrent(url, id)
     await Promise.all([last?.page.waitForEvent('load'), last?.openRoute('deep').catch(() => '')])
     expect(last?.wrongAnswers).toEqual([
       expect.stringMatching(/^script \/assets\/deep-.+\.js: 404 text\/plain/),
@@ -63,17 +63,17 @@ describe.skipIf(chromiumPath === undefined)('a tab of Chromium at a store of bui
     const { url } = await serveStore(place)
     const old = await openTab(browser, url)
     const { id: second } = await deploy(store, 2)
-    await untilCurrent(url, second)
+    await waitUntilCurrent(url, second)
     const tab = await openTab(browser, url)
     await rollback(store)
-    await untilCurrent(url, first)
-    await showTab(tab.page)
+    await waitUntilCurrent(url, first)
+    await simulateTabShown(tab.page)
     await expect.poll(() => tab.updates()).toEqual([first])
     expect(await openAllRoutes(tab)).toEqual(shownBy(2))
 
     await deploy(store, 2)
-    await untilCurrent(url, second)
-    await showTab(old.page)
+    await waitUntilCurrent(url, second)
+    await simulateTabShown(old.page)
     await expect.poll(() => old.updates()).toEqual([second])
   })
 
@@ -102,7 +102,7 @@ describe.skipIf(chromiumPath === undefined)('a tab of Chromium at a store of bui
         },
         { timeout: 20_000, interval: 1000 },
       )
-      await Promise.all(replicas.map(({ url }) => untilCurrent(url, id)))
+      await Promise.all(replicas.map(({ url }) => waitUntilCurrent(url, id)))
     }
   })
 })

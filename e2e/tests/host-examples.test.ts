@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { answersOfHostExample, askHostExample } from '../src/ask-host-example.ts'
+import { expectedHostAnswers, requestHostExample } from '../src/request-host-example.ts'
 
 /** How each example is started. */
 const hosts: readonly (readonly [string, readonly string[]])[] = [
@@ -11,6 +11,6 @@ const hosts: readonly (readonly [string, readonly string[]])[] = [
 
 describe.each(hosts)('examples/%s', (name, args) => {
   test('serves its build, and its API beside it', async () => {
-    expect(await askHostExample(name, process.execPath, args)).toEqual(answersOfHostExample)
+    expect(await requestHostExample(name, process.execPath, args)).toEqual(expectedHostAnswers)
   })
 })

@@ -5,7 +5,7 @@ import type { Manifest } from '@serve-dist/manifest'
 import type { Browser } from 'playwright'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { chromiumPath, launchChromium } from '../src/launch-chromium.ts'
-import { type GuardedPage, openGuardedPage } from '../src/open-guarded-page.ts'
+import { type PolicyWatchedPage, openPolicyWatchedPage } from '../src/open-policy-watched-page.ts'
 import { readManifest } from '../src/read-manifest.ts'
 import { sendRequest } from '../src/send-request.ts'
 import { type RunningCommand, startCommand } from '../src/start-command.ts'
@@ -85,7 +85,7 @@ describe('one build of examples/spa under two environments at once', () => {
 
     test.each(stages)('shows its own values in every page and in a worker (%s)', async (_, stagesOf) => {
       const [own] = stagesOf()
-      const { page, complaints, violations } = await openGuardedPage(browser)
+      const { page, complaints, violations } = await openPolicyWatchedPage(browser)
       await page.goto(own.server.url.href)
       expect((await visitLinks(page)).length).toBeGreaterThanOrEqual(6)
       expect(await page.locator('.facts dd').allInnerTexts()).toEqual([
@@ -114,7 +114,7 @@ describe('one build of examples/spa under two environments at once', () => {
       'reaches its own API and not the other, from a page and a worker (%s)',
       async (_, stagesOf) => {
         const [own, other] = stagesOf()
-        const { page, violations, ask } = await openGuardedPage(browser)
+        const { page, violations, ask } = await openPolicyWatchedPage(browser)
         const [worker] = await Promise.all([
           page.waitForEvent('worker'),
           page.goto(new URL('species', own.server.url).href),
@@ -138,7 +138,7 @@ describe('one build of examples/spa under two environments at once', () => {
     )
 
     test('gets another environment at the same address, whatever the browser has kept', async () => {
-      const { page, complaints, violations } = await openGuardedPage(browser)
+      const { page, complaints, violations } = await openPolicyWatchedPage(browser)
       let port = '0'
       for (const stage of [staging, production]) {
         const environment = { STAGE: stage.name, API_URL: stage.api.url.origin }
@@ -157,7 +157,7 @@ describe('one build of examples/spa under two environments at once', () => {
     })
 
     test('runs no script that somebody puts into its page', async () => {
-      const { page, violations, inject: put } = await openGuardedPage(browser)
+      const { page, violations, inject: put } = await openPolicyWatchedPage(browser)
       await page.goto(staging.server.url.href)
       await page.locator('main').waitFor()
       expect(await put(production.api)).toEqual([])
@@ -186,7 +186,7 @@ async function essenceOf(
 }
 
 /** What becomes of `eval` in a task of the page's own: what a debugger evaluates obeys no policy. */
-function evalInPage(page: GuardedPage['page']): Promise<string> {
+function evalInPage(page: PolicyWatchedPage['page']): Promise<string> {
   return page.evaluate(
     () =>
       new Promise((resolve) => {

@@ -12,7 +12,7 @@ Deno.serve(
   {
     port: Number(Deno.env.get('PORT') ?? 4173),
     hostname: '127.0.0.1',
-    // The build has decided what is sent compressed.
+    // The build has already compressed its files.
     automaticCompression: false,
     onListen: ({ port }) => console.log(`http://127.0.0.1:${port}`),
   },

@@ -1,4 +1,4 @@
-// `pnpm start`: three deploys and a rollback under tabs that stay open. `--no-browser` does without Chromium.
+// `pnpm start`: three deploys and a rollback while tabs stay open. `--no-browser` uses plain fetches instead of Chromium.
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { rmSync } from 'node:fs'
@@ -20,22 +20,24 @@ const root = fileURLToPath(new URL('.', import.meta.url))
 const place = await mkdtemp(path.join(tmpdir(), 'serve-dist-deploys-'))
 const store = path.join(place, 'store')
 
-/** By the path of each file, the releases that have it. @type {Map<string, number[]>} */
+/** The releases that contain a file, by its path. @type {Map<string, number[]>} */
 const releasesOf = new Map()
-/** The ids of the builds, by their release. @type {string[]} */
+/** The ids of the builds, by release. @type {string[]} */
 const ids = []
 /** The release that the server serves. */
 let current = 1
-/** What regular visitors loaded, a row for each visit. @type {object[]} */
+/** The loaded bytes of each visit of a returning visitor. @type {object[]} */
 const visits = []
 /** @type {(() => unknown)[]} */
 const undo = []
-// However it ends: a Ctrl-C, too, and a reader of its output that goes away.
+// Also after Ctrl-C, and after the reader of the output has ended.
 process.on('exit', () => rmSync(place, { recursive: true, force: true, maxRetries: 5 }))
 process.on('SIGINT', () => process.exit(130))
 
 try {
-  say('Three releases of a bakery go into one store; a server follows it, and tabs stay open.')
+  say(
+    'Three releases of a bakery are published into one store. A server follows the store, and tabs stay open.',
+  )
   const { whyNoDeltas } = await deploy(1)
   const origin = await startServer()
   const wantsBrowser = !process.argv.includes('--no-browser')
@@ -53,20 +55,22 @@ try {
   await deploy(2)
   await isServed(origin, 2)
   await comeBack(regulars)
-  await visit(ann, '/bread', "Ann's tab, of release 1, goes to a page that it has not loaded")
+  await visit(ann, '/bread', "Ann's tab of release 1 opens a page that it has not loaded")
   const ben = await visitors.newTab()
   await visit(ben, '/', 'Ben opens a tab')
 
   await deploy(3)
   await isServed(origin, 3)
   await comeBack(regulars)
-  await visit(ann, '/cakes', "Ann's tab is two releases old now")
+  await visit(ann, '/cakes', "Ann's tab is now two releases old")
   await visit(ben, '/bread', "Ben's tab is one release old")
   const cleo = await visitors.newTab()
   await visit(cleo, '/', 'Cleo opens a tab')
 
   if (visits.length > 0) {
-    say('What regular visitors, who read all pages of each release, load with deltas and without, in bytes:')
+    say(
+      'Bytes that returning visitors load, with and without deltas, if they read all pages of each release:',
+    )
     console.table(visits)
     if (whyNoDeltas !== undefined) console.log(whyNoDeltas)
   }
@@ -75,16 +79,16 @@ try {
   await command('rollback', '--store', store)
   await isServed(origin, 2)
   await visit(await visitors.newTab(), '/', 'Dan opens a tab')
-  await visit(cleo, '/cakes', "Cleo's tab is of the release that was taken back, and works on")
+  await visit(cleo, '/cakes', "Cleo's tab of the removed release still works")
 
-  say('A name that no build had is a 404, never a page:')
+  say('A name that no build had is a 404, not a page:')
   const { status, headers } = await fetch(`${origin}/assets/bread-00000000.js`)
   console.log(`  ${status}  /assets/bread-00000000.js  (Cache-Control: ${headers.get('cache-control')})`)
 
-  say('What the store has, by serve-dist generations:')
+  say('The builds in the store. serve-dist generations:')
   await command('generations', '--store', store)
 } finally {
-  // The browser before the server.
+  // Closes the browser before the server.
   for (const step of undo.toReversed()) await step()
 }
 
@@ -104,7 +108,7 @@ async function deploy(release) {
 }
 
 /**
- * Runs `serve-dist` with these words, and shows what it prints.
+ * Runs `serve-dist` with arguments, and shows its output.
  *
  * @param {string[]} words
  */
@@ -114,7 +118,7 @@ async function command(...words) {
   return stdout
 }
 
-/** Starts a server that follows the store; answers where it listens. */
+/** Starts a server that follows the store. Returns its origin. */
 async function startServer() {
   const args = [bin, '--store', store, '--store-cache', path.join(place, 'cache'), '--port', '0']
   const server = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
@@ -173,7 +177,7 @@ async function visit(tab, page, what) {
 
 /** @param {string} name */
 function originOf(name) {
-  if (name === '/') return `of release ${current}, as every page`
+  if (name === '/') return `of release ${current}, like every page`
   const releases = releasesOf.get(name) ?? []
   return releases.length === 1 ? `of release ${releases[0]}` : `of releases ${releases.join(', ')}`
 }

@@ -1,4 +1,4 @@
-// Who opens the site: tabs of a real Chromium where there is one, else fetches that ask for what a tab would.
+// Visitors of the site: tabs of Chromium if it is available, else plain fetches of the same files.
 
 /** @typedef {{ path: string, status: number }} Loaded */
 /** @typedef {{ loaded: Loaded[], shows: string }} Visit */
@@ -23,14 +23,14 @@ export async function findVisitors(origin, wantsBrowser) {
   }
   return {
     kind: `Chromium ${browser.version()}`,
-    // Each in a profile of its own, so that no tab finds what another one has loaded.
+    // Each tab has its own profile, so tabs do not share a cache.
     newTab: async () => tabOf(await browser.newPage(), origin),
     close: () => browser.close(),
   }
 }
 
 /**
- * Those who come back in a new tab, with what their browser has kept: one takes no deltas, one does.
+ * Starts returning visitors, which open new tabs with the cache of earlier visits: one without deltas, and one with.
  *
  * @param {string} origin
  * @param {boolean} wantsDeltas
@@ -66,7 +66,7 @@ async function regularOf(browser, origin, deltas) {
   }
 }
 
-/** What Resource Timing says, in the browser, of the page and its files. @returns {Bytes} */
+/** Runs in the browser: adds up Resource Timing of the page and its files. @returns {Bytes} */
 function bytesOfVisit() {
   const entries = performance.getEntries().filter((entry) => entry instanceof PerformanceResourceTiming)
   const loaded = entries.filter(({ transferSize }) => transferSize > 0)
@@ -87,7 +87,7 @@ async function launchChromium(...flags) {
     try {
       return await playwright?.chromium.launch({ executablePath, args: ['--no-sandbox', ...flags] })
     } catch {
-      // There is none, or it does not start: try the next one.
+      // The program is missing or does not start: try the next path.
     }
   }
   return undefined
@@ -108,7 +108,7 @@ function tabOf(tab, origin) {
   return {
     async open(page) {
       loaded = []
-      // The first page comes from the server; later ones are a click inside of the application.
+      // The first page comes from the server. Later pages are clicks inside the application.
       if (tab.url() === 'about:blank') await tab.goto(origin + page)
       else await tab.click(`nav a[href="${page}"]`)
       await tab.waitForSelector(`main[data-page="${page}"]`, { timeout: 10_000 })
@@ -139,7 +139,7 @@ function fetchingTab(origin) {
           if (path.endsWith('.js')) application = text
         }
       }
-      // The application names its lazy chunks as they were when it was built.
+      // The application contains the names of the lazy chunks of its own build.
       const name = page.slice(1) || 'today'
       const chunks = application.match(new RegExp(`\\b${name}-[\\w-]{8}\\.(?:js|css)`, 'g')) ?? []
       let shows = ''

@@ -3,6 +3,6 @@ import { defineConfig } from 'vite'
 
 export default defineConfig({
   plugins: [serveDist()],
-  // Monaco's workers are far above the size that Vite warns of.
+  // Monaco's workers are far above the size at which Vite warns.
   build: { chunkSizeWarningLimit: 8000 },
 })

@@ -17,7 +17,7 @@ export default defineConfig({
   base: '/docs/',
   plugins: [serveDist()],
   build: {
-    // Absolute: Vite 6 and 7 would look for the pages in the directory that the build is started from.
+    // Absolute paths, because Vite 6 and 7 resolve relative ones from the working directory.
     rollupOptions: { input: pages.map((page) => join(import.meta.dirname, page)) },
   },
 })

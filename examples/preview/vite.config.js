@@ -9,7 +9,7 @@ const api = {
 }
 
 export default defineConfig({
-  // Only the build's own plugin knows which names are hashed: elsewhere a rule says so.
+  // `serve-dist compress` does not know which names are hashed, because the plugin did not run. This rule names them.
   plugins: [api, previewDist({ rules: { immutable: ['assets/*'] } })],
   preview: { port: Number(process.env.PORT ?? 4173) },
 })

@@ -4,16 +4,16 @@ import { defineConfig } from 'vite'
 export default defineConfig({
   plugins: [
     serveDist({
-      // Read by the server when it starts: one build for every stage.
+      // The server reads these values when it starts: one build for every stage.
       env: {
         STAGE: { default: 'development' },
         RELEASE: { default: 'dev' },
-        // Without it the guide shows the species that it was built with.
+        // Without it, the guide shows the species of the build.
         API_URL: {},
         LIMIT: { type: 'number', default: 12 },
       },
       serving: {
-        // Pages may fetch from the API of their own stage, and from no other.
+        // Pages may fetch only from the API of their own stage.
         csp: { 'connect-src': ["'self'", { env: 'API_URL' }] },
       },
     }),
@@ -21,7 +21,7 @@ export default defineConfig({
   build: {
     rollupOptions: {
       output: {
-        // Dependencies change more seldom than the app: in a chunk of their own they stay cached.
+        // Dependencies change less often than the app, so a separate chunk stays cached.
         manualChunks: (id) => (id.includes('/node_modules/') ? 'vendor' : undefined),
       },
     },

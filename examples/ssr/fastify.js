@@ -6,7 +6,7 @@ import handle, { upgrade } from './dist/server/entry-server.js'
 const app = Fastify()
 await app.register(serveDist, { site: await loadSite('dist/client') })
 app.get('/hello', () => ({ hello: 'from Fastify' }))
-// The handler reads bodies by itself.
+// The handler reads bodies, not Fastify.
 app.removeAllContentTypeParsers()
 app.addContentTypeParser('*', (_request, _body, done) => done(null))
 app.all('/*', (request, reply) => {

@@ -2,7 +2,7 @@ import serveDist from '@serve-dist/vite'
 import { defineConfig } from 'vite'
 
 export default defineConfig(({ isSsrBuild }) => ({
-  // Pages come from the server alone.
+  // The server renders all pages.
   appType: 'custom',
   plugins: [serveDist()],
   build: {

@@ -5,10 +5,10 @@ import { fileURLToPath } from 'node:url'
 export { platforms } from './dist/load-binding.js'
 
 /**
- * Writes the package of one platform's binary into a folder.
+ * Writes the package for the binary of one platform into a folder.
  *
  * @param {string} platform
- * @param {string} addon The file.
+ * @param {string} addon The path of the binary.
  * @param {{ version: string, license: string, engines: object, homepage?: string, bugs?: string, repository?: object }} engine The package.json of @serve-dist/engine.
  * @param {string} folder
  */

@@ -1,5 +1,5 @@
-// Compiles dist/engine.node where there is a cargo, and again only when its sources have changed.
-// SERVE_DIST_ENGINE_PROFILE=dev compiles faster, with debug assertions, what is slower to run.
+// Compiles dist/engine.node if cargo is installed and the sources have changed. SERVE_DIST_ENGINE_PROFILE=dev compiles
+// faster, with debug assertions, but the result is slower.
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
@@ -7,7 +7,7 @@ import { copyFile, mkdir, readdir, readFile, rename, rm, stat, writeFile } from 
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
-import { whyNoCargo } from './find-cargo.mjs'
+import { findCargoProblem } from './find-cargo.mjs'
 
 const folder = fileURLToPath(new URL('.', import.meta.url))
 const addon = join(folder, 'dist/engine.node')
@@ -16,11 +16,11 @@ const stamp = join(folder, 'dist/engine.sha256')
 const profile = process.env['SERVE_DIST_ENGINE_PROFILE'] || 'release'
 const digest = `${profile} ${await digestOfSources()}`
 if ((await readFile(stamp, 'utf8').catch(() => '')) !== digest) {
-  // One of other sources would be worse than none.
+  // Remove a binary of other sources.
   for (const file of [stamp, addon]) await rm(file, { force: true })
-  const reason = await whyNoCargo()
+  const reason = await findCargoProblem()
   if (reason === undefined) await build()
-  else console.log(`The native engine is not built, and Node's serves instead: ${reason}`)
+  else console.log(`The native engine was not built, and serve-dist will use Node's engine: ${reason}`)
 }
 
 async function digestOfSources() {
@@ -46,7 +46,7 @@ async function build() {
   const { size } = await stat(library)
   if (profile === 'release' && size > 5e6) throw new Error(`${library} has ${size} bytes, more than 5 MB`)
   await mkdir(join(folder, 'dist'), { recursive: true })
-  // A process that runs has the old one mapped: it is replaced, not written over.
+  // Replace the file, because running processes have the old one mapped.
   await copyFile(library, `${addon}.new`)
   await rename(`${addon}.new`, addon)
   await writeFile(stamp, digest)

@@ -1,13 +1,13 @@
-// `pnpm engine`: what is checked of the crates, where there is a cargo.
+// `pnpm engine`: checks format, lints and tests of the crates if cargo is installed.
 import { fileURLToPath } from 'node:url'
 import { runCommand } from '../../scripts/run-command.mjs'
-import { whyNoCargo } from './find-cargo.mjs'
+import { findCargoProblem } from './find-cargo.mjs'
 
-const reason = await whyNoCargo()
+const reason = await findCargoProblem()
 if (reason === undefined) await check()
 else {
-  console.log(`The native engine is not checked: ${reason}`)
-  // The runners of GitHub have a cargo, and Windows has no engine. Others need no Rust, in their CI neither.
+  console.log(`The native engine was not checked: ${reason}`)
+  // GitHub's runners must have cargo, except on Windows, which has no engine. Other machines do not need Rust.
   process.exitCode = process.env['GITHUB_ACTIONS'] !== undefined && process.platform !== 'win32' ? 1 : 77
 }
 
@@ -17,13 +17,13 @@ async function check() {
   let hasFailed = false
   let isSkipped = false
   for (const [command = '', ...args] of [['fmt', '--check'], clippy, ['test', '--locked']]) {
-    // rustup's minimal profile has neither rustfmt nor clippy.
+    // The minimal profile of rustup contains neither rustfmt nor clippy.
     const { exitCode: missing } = await runCommand(['cargo', command, '--help'], { cwd, isQuiet: true })
     if (missing === 0) {
       const { exitCode } = await runCommand(['cargo', command, ...args], { cwd })
       hasFailed ||= exitCode !== 0
     } else {
-      console.log(`⚠ SKIPPED: there is no \`cargo ${command}\` here`)
+      console.log(`⚠ SKIPPED: \`cargo ${command}\` is not installed`)
       isSkipped = true
     }
   }

@@ -7,7 +7,7 @@ import { promisify } from 'node:util'
 /** @typedef {{ id: string, name: string, version: string, source: string | null, manifest_path: string }} Crate */
 /** @typedef {{ id: string, deps: { pkg: string, dep_kinds: { kind: string | null }[] }[] }} Node */
 
-/** The licences of all crates that binaries are linked with, as they are published beside them. */
+/** Returns the licenses of all crates that the binaries are linked with, as their authors published them. */
 export async function crateLicenses() {
   const cwd = fileURLToPath(new URL('.', import.meta.url))
   const args = ['metadata', '--locked', '--format-version', '1']
@@ -16,14 +16,14 @@ export async function crateLicenses() {
   const { packages, resolve } = JSON.parse(stdout)
   const nodes = new Map(resolve.nodes.map((node) => [node.id, node]))
   const linked = new Set(packages.filter(({ name }) => name === 'serve-dist-engine').map(({ id }) => id))
-  // A set that grows while it is walked.
+  // The set grows during the iteration.
   for (const id of linked) {
     for (const { pkg, dep_kinds } of nodes.get(id)?.deps ?? []) {
       if (dep_kinds.some(({ kind }) => kind === null)) linked.add(pkg)
     }
   }
   const others = packages.filter(({ id, source }) => linked.has(id) && source !== null)
-  // Most are the same few texts.
+  // Most crates share a few texts.
   /** @type {Map<string, string[]>} */
   const cratesOf = new Map()
   for (const { name, version, manifest_path: manifest } of others) {
@@ -38,10 +38,10 @@ export async function crateLicenses() {
 async function licensesIn(folder) {
   const names = await readdir(folder)
   const files = names.filter((name) => /^(?:licen[cs]e|copying|copyright|notice|unlicense)/i.test(name))
-  // Of a choice between the two, the short one.
+  // If there are two licenses to choose from, use the shorter one.
   const needed = files.some((name) => /mit/i.test(name))
     ? files.filter((name) => !/apache/i.test(name))
     : files
-  if (needed.length === 0) throw new Error(`${folder}: the crate has no file with its licence`)
+  if (needed.length === 0) throw new Error(`${folder}: the crate has no license file`)
   return Promise.all(needed.map(async (file) => (await readFile(join(folder, file), 'utf8')).trim()))
 }

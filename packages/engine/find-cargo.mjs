@@ -7,37 +7,37 @@ import { runCommand } from '../../scripts/run-command.mjs'
 const cwd = fileURLToPath(new URL('.', import.meta.url))
 
 /**
- * Why the crates cannot be compiled here, in one line; `undefined` where they can.
+ * Returns the reason why the crates cannot be compiled, in one line, or `undefined`.
  *
  * @returns {Promise<string | undefined>}
  */
-export async function whyNoCargo() {
-  if (process.platform === 'win32') return 'the native engine is not for Windows'
+export async function findCargoProblem() {
+  if (process.platform === 'win32') return 'the native engine does not support Windows'
   const manifest = await readFile(new URL('Cargo.toml', import.meta.url), 'utf8')
   const [, oldest = ''] = /^rust-version = "(.+)"/m.exec(manifest) ?? []
   const { output } = await runCommand(['cargo', '-vV'], { cwd, isQuiet: true })
   const [, version = ''] = /^release: (\S+)/m.exec(output) ?? []
   const [, host = ''] = /^host: (\S+)/m.exec(output) ?? []
-  if (version === '') return `there is no cargo here (Rust ${oldest} or newer)`
+  if (version === '') return `cargo is not installed (Rust ${oldest} or newer)`
   if (isOlder(version, oldest)) return `cargo ${version} is older than ${oldest}`
   const c = process.env['CC']?.trim() || 'cc'
   const linker = process.env[`CARGO_TARGET_${host.toUpperCase().replaceAll('-', '_')}_LINKER`]
-  // A linker that is named may be none that compiles, and is its owner's to mend.
+  // Cargo uses the configured linker, which may not be able to compile this check. Do not test it.
   for (const compiler of linker === undefined ? new Set([c, 'cc']) : [c]) {
-    if (!(await canLink(compiler))) return `no C compiler works here (${compiler})`
+    if (!(await canLink(compiler))) return `the C compiler does not work (${compiler})`
   }
-  // Those of other platforms may be missing where there is no network. Without one, the defaults take minutes to tell.
+  // Only fetch crates for this platform. Without a network, the default retries of cargo take minutes.
   const { exitCode } = await runCommand(['cargo', 'fetch', '--locked', '--quiet', '--target', host], {
     cwd,
     environment: { CARGO_NET_RETRY: '1', CARGO_HTTP_TIMEOUT: '15' },
     isQuiet: true,
     timeLimit: 5 * 60_000,
   })
-  return exitCode === 0 ? undefined : 'its crates are not here and cannot be fetched'
+  return exitCode === 0 ? undefined : 'cargo cannot download the crates'
 }
 
 /**
- * Whether it makes a library: it may be there without the headers and objects of a C library, or without a linker.
+ * Returns whether the compiler can build a library. The headers of the C library or the linker may be missing.
  *
  * @param {string} compiler
  */

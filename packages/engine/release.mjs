@@ -1,5 +1,5 @@
-// `node packages/engine/release.mjs <folder>`, of the release workflow: makes `npm/<platform>` of each
-// `<folder>/<platform>/engine.node`, and @serve-dist/engine depend on these very packages.
+// `node packages/engine/release.mjs <folder>` runs in the release workflow. It creates `npm/<platform>` from each
+// `<folder>/<platform>/engine.node`, and makes @serve-dist/engine depend on these packages.
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'

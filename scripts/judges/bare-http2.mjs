@@ -1,4 +1,4 @@
-// What Node's own HTTP/2 makes of h2spec, with nothing of ours: `bare-http2.mjs <cert> <key>`.
+// A bare `node:http2` server for h2spec: `bare-http2.mjs <cert> <key>`.
 import { readFileSync } from 'node:fs'
 import { createSecureServer } from 'node:http2'
 

@@ -99,7 +99,7 @@ def conversation(draw):
 
 
 class Response:
-    """One response as h11 read it."""
+    """A response that h11 parsed."""
 
     def __init__(self, head, body):
         self.status = head.status_code
@@ -111,7 +111,7 @@ class Response:
 
 
 def exchange(octets, chunks=1):
-    """Sends octets, closes our half, and returns everything that comes back until the server closes."""
+    """Sends octets, half-closes the connection, and returns all octets until the server closes it."""
     with socket.create_connection(("127.0.0.1", PORT), timeout=PATIENCE) as connection:
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         received = b""
@@ -121,7 +121,7 @@ def exchange(octets, chunks=1):
                 connection.sendall(octets[start : start + size])
             connection.shutdown(socket.SHUT_WR)
         except OSError:
-            pass  # A server that has refused does not wait for the rest.
+            pass  # After a rejection, the server does not wait for the rest.
         while True:
             try:
                 data = connection.recv(65536)
@@ -179,13 +179,13 @@ def read_requests(octets):
         if not isinstance(event, h11.Request):
             return requests, False, len(requests) + 1
         method = bytes(event.method)
-        # What h11 does not know (RFC 9112 §9.3).
+        # h11 does not implement this rule (RFC 9112 §9.3).
         options = connection_options(event.headers)
         is_kept = event.http_version == b"1.0" and b"keep-alive" in options and b"close" not in options
         try:
             while not isinstance(event, h11.EndOfMessage):
                 event = server.next_event()
-        except h11.RemoteProtocolError:  # Its body is broken or breaks off; its head may have been answered.
+        except h11.RemoteProtocolError:  # The body is malformed or incomplete. The server may have answered the head.
             return [*requests, (method, rest)], False, len(requests) + 1
         after = server.trailing_data[0]
         requests.append((method, rest[: len(rest) - len(after)]))
@@ -201,7 +201,7 @@ def connection_options(fields):
 
 
 def check(octets, pieces):
-    """Fails where the server's answers are not those that a strict reader of both directions expects."""
+    """Fails if the answers differ from those that h11, a strict parser of both directions, expects."""
     received = exchange(octets, pieces)
     requests, is_understood, most = read_requests(octets)
     methods = [method for method, _ in requests]
@@ -216,11 +216,11 @@ def check(octets, pieces):
 
 
 def check_end(responses, method, octets):
-    """An unanswered request follows an answer that closes, is refused by itself, or is a CONNECT."""
+    """An unanswered request follows an answer that closes, is rejected when it is sent alone, or is a CONNECT."""
     if method == b"CONNECT" or any(is_closing(response) for response in responses[-1:]):
         return
     statuses = [response.status for response in read_responses(exchange(octets), [method])]
-    assert len(statuses) == 1 and 400 <= statuses[0] <= 505, f"not answered behind another, but alone: {octets!r}"
+    assert len(statuses) == 1 and 400 <= statuses[0] <= 505, f"answered when sent alone, but not after another request: {octets!r}"
 
 
 def is_closing(response):

@@ -1,8 +1,8 @@
 import { loadEngine } from '../../packages/engine/dist/index.js'
 
-/** What `--engine` says, for each engine that can be judged here; a line says why one cannot. */
+/** Returns the values of `--engine` for the engines of this machine. If the native engine is missing, prints the reason. */
 export function judgedEngines() {
   const engine = loadEngine()
-  if (typeof engine === 'string') console.log(`⚠ The native engine is not judged: ${engine}`)
+  if (typeof engine === 'string') console.log(`⚠ The native engine is not tested: ${engine}`)
   return typeof engine === 'string' ? ['node'] : ['node', 'native']
 }

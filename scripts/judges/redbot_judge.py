@@ -1,4 +1,4 @@
-"""Shows every kind of answer to REDbot, whose rules are httplint's. Usage: redbot_judge.py PORT-OF-SPA PORT-OF-MPA."""
+"""Checks every kind of answer with REDbot and the rules of httplint. Usage: redbot_judge.py PORT-OF-SPA PORT-OF-MPA."""
 
 import sys
 from configparser import ConfigParser
@@ -12,14 +12,14 @@ PATIENCE = 60.0
 SPA, MPA = (f"http://127.0.0.1:{port}" for port in sys.argv[1:3])
 NAVIGATION = [("Sec-Fetch-Mode", "navigate"), ("Accept", "text/html,*/*;q=0.8")]
 
-# What it dislikes and we keep; docs/http.md gives the reasons.
+# Notes of REDbot that we accept, with the reasons from docs/http.md.
 EXPLAINED = {
-    "Cache-Control: public is probably not necessary.": "`public` lets shared caches keep hashed files that were asked for with credentials",
-    "The server didn't understand the request.": "a 400 is what was asked for",
+    "Cache-Control: public is probably not necessary.": "`public` lets shared caches store hashed files from requests with credentials",
+    "The server didn't understand the request.": "the test expects a 400",
     "The Keep-Alive header is deprecated.": "clients that read it do not reuse a connection that is about to close",
 }
 
-# REDbot asks for these again by itself: with conditions, for ranges, in other codings.
+# REDbot repeats requests for these resources: with conditions, ranges and other codings.
 RESOURCES = [SPA + path for path in ("/", "/app.js", "/assets/app-Bq3kX9aZ.js", "/picture.bin", "/empty.txt", "/gone.js")]
 RESOURCES += [MPA + path for path in ("/app/", "/app/about", "/app/guide", "/app/gone")]
 
@@ -58,7 +58,7 @@ def kinds(etag, modified):
 
 
 def fetch(requests, make, done):
-    """Sends requests (method, URL, fields) at once, and answers REDbot's view of each."""
+    """Sends requests (method, URL, fields) at once, and returns REDbot's result for each."""
     config = ConfigParser()
     config.read_dict({"redbot": {"enable_local_access": "True"}})
     fetchers, waiting = [], set(range(len(requests)))
@@ -112,7 +112,7 @@ def main():
         if answer.response.status_code != status:
             findings.append(f"{title}: expected {status}, found {answer.response.status_code}")
 
-    findings += [f"explained, yet not to be seen any more: {summary}" for summary in set(EXPLAINED) - explained]
+    findings += [f"remove this accepted note, which no longer appears: {summary}" for summary in set(EXPLAINED) - explained]
     for finding in findings:
         print(f"  ✗ {finding}")
     print(f"REDbot: {len(resources)} resources, {len(answers)} kinds of answers, {len(findings)} findings")

@@ -2,8 +2,8 @@ import { cutScript, noise, writeFixtureSite } from './fixtures.ts'
 import type { PreparedWorkload } from './workload.ts'
 
 /**
- * The files of HttpArena's static profiles with their kilobytes, within the ranges of its documents. A text contains
- * half of its bytes twice, so that brotli comes as near to HttpArena's 16 % as it can with real code.
+ * The files of HttpArena's static profiles with their sizes in kilobytes, within the ranges of its documents. Each text
+ * repeats half of its bytes, so that its brotli ratio is near HttpArena's 16 %.
  */
 const files: Readonly<Record<string, number>> = {
   'reset.css': 8,
@@ -30,7 +30,7 @@ const files: Readonly<Record<string, number>> = {
 
 const names = Object.keys(files)
 
-/** Makes HttpArena's mix of 20 files, in turn, as its load generator asks for them; the bytes are our own. */
+/** Makes HttpArena's mix of 20 files with our own bytes, in the order of its load generator. */
 export async function prepareArena(): Promise<PreparedWorkload> {
   const bodies = await Promise.all(names.map((name, index) => bodyOf(name, index)))
   const entries = bodies.map((body, index) => [`static/${names[index] ?? ''}`, body] as const)

@@ -9,7 +9,7 @@ import { precompress } from '@serve-dist/precompress'
 import { cacheDirectory } from '../bench-directory.ts'
 import { showProgress } from '../progress.ts'
 
-/** Minified JavaScript of bundlers, 7.9 MB in all: the fixtures are cut from it. */
+/** Minified JavaScript (7.9 MB), from which the fixtures are cut. */
 const scripts = ['typescript/ts.worker.js', 'css/css.worker.js', 'html/html.worker.js']
 
 let corpus: Promise<Buffer> | undefined
@@ -17,7 +17,7 @@ let corpus: Promise<Buffer> | undefined
 /**
  * Returns real JavaScript: `size` bytes from `offset` on, and from the start again after the end.
  *
- * @throws RangeError when `size` is more than the corpus: a fixture repeats nothing.
+ * @throws RangeError if `size` is larger than the corpus, because fixtures must not repeat text.
  */
 export async function cutScript(offset: number, size: number): Promise<Buffer> {
   corpus ??= readCorpus()
@@ -54,8 +54,8 @@ const page = `<!doctype html>
 const written = new Map<string, Promise<string>>()
 
 /**
- * Writes a build and compresses it with the default options. Reuses a fixture of an earlier run if the same files went
- * into it and its manifest can still be read. Returns the folder.
+ * Writes a build and compresses it with the default options. Reuses a fixture of an earlier run if it has the same files
+ * and a readable manifest. Returns the folder.
  */
 export async function writeFixtureSite(name: string, files: FixtureFiles): Promise<string> {
   const all: FixtureFiles = new Map([['index.html', Buffer.from(page)], ...files])

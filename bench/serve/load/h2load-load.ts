@@ -8,8 +8,8 @@ import { countCores } from './count-cores.ts'
 import type { LoadInput, LoadResult } from './workload.ts'
 
 /**
- * Loads by `h2load` over TLS: HTTP/2 with streams on each connection, or full handshakes at a fixed rate. h2load resumes
- * the session of a connection that it reopens, so each handshake is that of a new client.
+ * Sends load with `h2load` over TLS: HTTP/2 streams on each connection, or full handshakes at a fixed rate. Each handshake
+ * uses a new client, because h2load resumes the session of a connection that it reopens.
  */
 export async function h2loadLoad(input: LoadInput): Promise<LoadResult> {
   const folder = await mkdtemp(join(tmpdir(), 'serve-dist-h2load-'))
@@ -26,7 +26,7 @@ export async function h2loadLoad(input: LoadInput): Promise<LoadResult> {
   }
 }
 
-/** In milliseconds: h2load opens the connections of a second in groups of this length. */
+/** The interval between groups of new connections, in milliseconds. */
 const ratePeriod = 10
 
 function extentOf(input: LoadInput): readonly string[] {
@@ -39,14 +39,14 @@ function extentOf(input: LoadInput): readonly string[] {
     const pace = ['-r', String(group), `--rate-period=${ratePeriod}ms`]
     return [...protocol, '-n', String(handshakes), '-c', String(handshakes), ...pace]
   }
-  // With a time limit, h2load does not count the streams that are open at its end, and version 1.52 may not end at all.
+  // With a time limit, h2load does not count streams that are open at the end, and version 1.52 may not end.
   const end = ['-n', String(wholeTurns(input, requestCount))]
   return [...protocol, ...end, '-c', String(connections), '-m', String(streams), '-t', String(threads)]
 }
 
 /**
- * Returns a number of requests that asks for all targets equally, because each connection begins with the first one.
- * Each stream has at least four turns, so that the first and the last answers do not weigh much.
+ * Returns a number of requests with equal shares of all targets, because each connection begins with the first target. Each
+ * stream has at least four turns, so that the first and the last answers have little influence.
  */
 function wholeTurns({ sequence, connections, streams = 1 }: LoadInput, requests: number): number {
   const turn = sequence.length * connections
@@ -58,7 +58,7 @@ function targetsOf({ port, sequence, planned }: LoadInput): string {
   return sequence.map((index) => `https://127.0.0.1:${port}${targets[index] ?? ''}\n`).join('')
 }
 
-/** Returns all fields but those that h2load writes itself. */
+/** Returns all fields except those that h2load adds. */
 function fieldsOf({ planned: [first] }: LoadInput): readonly string[] {
   const [, ...lines] = first?.text.trimEnd().split('\r\n') ?? []
   return lines.flatMap((line) => (/^(?:Host|Connection):/.test(line) ? [] : ['-H', line]))

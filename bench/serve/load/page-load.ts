@@ -5,14 +5,14 @@ import { benchDirectory, cacheDirectory } from '../bench-directory.ts'
 import { readSiteManifest } from './fixtures.ts'
 import type { PreparedWorkload, WorkloadRequest } from './workload.ts'
 
-/** Files that the running page requests: its route and its font. */
+/** Files that the page requests after its scripts ran: its route and its font. */
 const loadedLater = [
   /^assets\/home-.*\.js$/,
   /^assets\/home-.*\.css$/,
   /^assets\/literata-latin-wght-.*\.woff2$/,
 ]
 
-/** Makes the requests of a browser that shows the start page of `examples/spa`, in its order. */
+/** Makes the requests of a browser for the start page of `examples/spa`, in the browser's order. */
 export async function preparePageLoad(): Promise<PreparedWorkload> {
   const directory = await buildSpa()
   const { files } = await readSiteManifest(directory)

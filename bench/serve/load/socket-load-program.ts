@@ -1,5 +1,5 @@
-// Sends requests over its own sockets: on each as soon as it has its answer, or at a fixed rate, whatever the answers
-// take. At a rate, a latency begins when its request was due.
+// Sends requests over its own sockets: each socket sends the next request after its answer, or all sockets send at a fixed
+// rate, even if answers are late. At a fixed rate, a latency begins at the time when the request was due.
 import { readFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import type { LoadInput, LoadResult, PlannedRequest } from './workload.ts'
@@ -15,17 +15,17 @@ const { requestsPerSecond, seconds, sequence, connections } = input
 const total = Math.floor((requestsPerSecond ?? Number.POSITIVE_INFINITY) * seconds)
 /** Milliseconds that the program waits for answers after the last request. */
 const patience = 5000
-/** In milliseconds: at a rate, earlier requests are not timed, because this program still compiles itself. */
+/** In milliseconds: at a fixed rate, earlier requests are not timed, because V8 still compiles this program. */
 const beginning = requestsPerSecond === undefined ? 0 : 500
-/** One for all answers: an allocation for each would make this program collect garbage. */
+/** One buffer for all answers, because allocations would cause garbage collections. */
 const buffer = Buffer.alloc(256 * 1024)
 const latencies: number[] = []
-/** Delays of sending, of requests that found a connection when they were due. */
+/** Delays of sending, only of requests that had a free connection when they were due. */
 const delays: number[] = []
 const errors = { status: 0, excess: 0, closed: 0, late: 0 }
 const opened: Connection[] = []
 const idle: Connection[] = []
-/** When requests last found no connection. */
+/** The last time when a request had no free connection. */
 let starvedAt = 0
 let wireBytes = 0
 let sent = 0
@@ -48,7 +48,7 @@ function endOne(connection: Connection): void {
   if (ended === connections) report()
 }
 
-/** Begins to send at the rate as soon as all connections are open. */
+/** Sends at the rate after all connections are open. */
 function beginWithLast(connection: Connection): void {
   idle.push(connection)
   if (sent > 0) return
@@ -58,7 +58,7 @@ function beginWithLast(connection: Connection): void {
   keepPace()
 }
 
-/** Asks the clock again and again: a timer is late by up to a millisecond. */
+/** Polls the clock, because a timer is late by up to a millisecond. */
 function keepPace(): void {
   sendWhatIsDue(requestsPerSecond ?? 1)
   if (answered < total && elapsed() <= seconds * 1000 + patience) {

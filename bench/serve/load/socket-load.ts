@@ -8,13 +8,13 @@ import { runProcess } from '../run-process.ts'
 const program = fileURLToPath(new URL('socket-load-program.js', import.meta.url))
 
 /**
- * Loads by a Node process with sockets of our own: for HEAD, at a fixed rate, and if there is no `wrk`. Each answer
- * must have the status and the number of bytes that the check saw.
+ * Sends load with our own Node program: for HEAD, at a fixed rate, and if `wrk` is missing. Each answer must have the same
+ * status and number of bytes as in the check.
  */
 export async function socketLoad(input: LoadInput): Promise<LoadResult> {
   const folder = await mkdtemp(join(tmpdir(), 'serve-dist-load-'))
   try {
-    // Thousands of requests are more than an argument may hold.
+    // Thousands of requests are too long for an argument.
     const file = join(folder, 'input.json')
     await writeFile(file, JSON.stringify(input))
     return JSON.parse(await runProcess('taskset', ['-c', input.cores, process.execPath, program, file]))

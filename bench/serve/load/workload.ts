@@ -1,6 +1,6 @@
 import type { ContentCoding } from '@serve-dist/manifest'
 
-/** A request, and the file that must come back. */
+/** A request, and the file that its answer must contain. */
 export interface WorkloadRequest {
   /** The request target, as it goes over the wire. */
   readonly target: string
@@ -14,11 +14,11 @@ export interface WorkloadRequest {
   readonly acceptEncoding?: string
   /** Whether its latency is left out. */
   readonly isUntimed?: boolean
-  /** Whether the client has the file: sends `If-None-Match` with the entity tag that this server gave before. */
+  /** Whether the client has the file and sends `If-None-Match` with this server's entity tag. */
   readonly isKnown?: boolean
 }
 
-/** The protocol that client and server agree on by ALPN (RFC 7301). */
+/** The protocol that client and server negotiate by ALPN (RFC 7301). */
 export type TlsProtocol = 'http/1.1' | 'h2'
 
 /** A workload that is ready to be sent. */
@@ -26,15 +26,15 @@ export interface PreparedWorkload {
   /** A build with variants and a manifest. */
   readonly directory: string
   readonly requests: readonly WorkloadRequest[]
-  /** Indexes of `requests` in the order of sending, again and again. @default each in turn */
+  /** Indexes of `requests` in the order of sending, repeated. @default each in turn */
   readonly sequence?: readonly number[]
-  /** Whether each request has a connection of its own; with TLS, that is a full handshake. */
+  /** Whether each request opens a new connection, with TLS by a full handshake. */
   readonly newConnections?: boolean
   /** The protocol over TLS. @default HTTP/1.1 without TLS */
   readonly tls?: TlsProtocol
   /** Concurrent requests on each connection of HTTP/2. */
   readonly streams?: number
-  /** The rate of all connections together. @default each connection sends again as soon as it has its answer */
+  /** The rate of all connections together. @default each connection sends the next request after its answer */
   readonly requestsPerSecond?: number
 }
 
@@ -50,11 +50,11 @@ export interface Workload {
   prepare(): Promise<PreparedWorkload>
 }
 
-/** A request that was checked, and what every answer to it must be. */
+/** A checked request, and the required properties of its answers. */
 export interface PlannedRequest {
   readonly text: string
   readonly status: number
-  /** Bytes of the whole answer before encryption; over HTTP/2 of its body alone. */
+  /** Bytes of the whole answer before encryption; over HTTP/2, only of its body. */
   readonly wireBytes: number
   /** Bytes of its body, in its content coding. */
   readonly bodyBytes: number
@@ -69,11 +69,11 @@ export interface LoadInput extends Pick<
   readonly port: number
   readonly planned: readonly PlannedRequest[]
   readonly sequence: readonly number[]
-  /** For a generator that counts instead of waiting for the end of the time. */
+  /** For a generator that ends after a number of requests instead of a time. */
   readonly requestCount?: number
   readonly connections: number
   readonly seconds: number
-  /** As `taskset -c` takes them. */
+  /** A list for `taskset -c`. */
   readonly cores: string
 }
 

@@ -63,7 +63,7 @@ export const workloads: readonly Workload[] = [
   },
   {
     name: 'arena-static',
-    title: "20 files of 3 to 300 KB in turn, as HttpArena's static profiles ask for them",
+    title: "20 files of 3 to 300 KB in turn, as in HttpArena's static profiles",
     prepare: prepareArena,
   },
 ]
@@ -95,7 +95,7 @@ export const tlsWorkloads: readonly Workload[] = [
     name: 'tls-connect',
     title: '200, 3 KB of brotli, a full TLS handshake for each request',
     leastSeconds: 3,
-    // Fewer handshakes a second than any of the servers can do, so that all answer as many.
+    // Fewer handshakes per second than the slowest server can do, so that all servers answer the same number.
     prepare: async () => ({
       ...(await prepareAnswer('3k')),
       tls: 'http/1.1',
@@ -125,7 +125,7 @@ export const applicationWorkloads: readonly Workload[] = [
 export const blockedWorkload: Workload = {
   name: 'answer-blocked',
   title: '200, 14 KB of brotli, while JavaScript blocks 200 of every 400 ms, one request in 20 a page',
-  // 25 blocks, and some 40 answers above the 99th percentile.
+  // 25 blocks, and about 40 answers above the 99th percentile.
   leastSeconds: 10,
   async prepare() {
     const { directory, requests } = await prepareAnswer('14k')
@@ -151,7 +151,7 @@ async function prepareBundles(request: Partial<WorkloadRequest>): Promise<Prepar
   }
 }
 
-/** One variant of 16 KB, gzip so that every peer has it: the longest script whose gzip form is not larger. */
+/** One variant of 16 KB, in gzip because every peer supports it: the longest script with a gzip variant of that size. */
 async function prepareVariant(): Promise<PreparedWorkload> {
   const size = 16 * 1024
   let fits = size
@@ -175,12 +175,12 @@ async function prepareLargeScript(): Promise<PreparedWorkload> {
   return { directory, requests: [{ target: `/${file}`, file, accept: ['zstd', 'br', 'gzip'] }] }
 }
 
-/** A script whose brotli form has exactly the size wanted. */
+/** A script whose brotli variant has exactly the required size. */
 async function prepareAnswer(
   size: string,
   request: Partial<WorkloadRequest> = {},
 ): Promise<PreparedWorkload> {
-  // Six bits of noise in each byte: brotli removes a quarter of it, whatever the size.
+  // Six bits of noise in each byte: brotli always removes a quarter of the size.
   const files = Array.from(answerSizes, ([name, bytes]) => {
     return [pathOf(name), Buffer.from(noise(bytes, bytes).toString('base64'))] as const
   })

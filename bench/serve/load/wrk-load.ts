@@ -6,7 +6,7 @@ import { countCores } from './count-cores.ts'
 import type { LoadInput, LoadResult } from './workload.ts'
 import { runProcess } from '../run-process.ts'
 
-/** Loads by `wrk`, one thread for each core. GET only: its parser waits for a body after HEAD. */
+/** Sends load with `wrk`, one thread for each core. Only GET, because its parser waits for a body after HEAD. */
 export async function wrkLoad(input: LoadInput): Promise<LoadResult> {
   const folder = await mkdtemp(join(tmpdir(), 'serve-dist-wrk-'))
   const script = join(folder, 'workload.lua')
@@ -30,7 +30,7 @@ export async function wrkLoad(input: LoadInput): Promise<LoadResult> {
   }
 }
 
-/** Whether `wrk` is on this machine. */
+/** Tells whether `wrk` is installed. */
 export async function hasWrk(): Promise<boolean> {
   // `wrk --version` prints its usage and fails.
   const error: unknown = await runProcess('wrk', ['--version']).catch((reason: unknown) => reason)

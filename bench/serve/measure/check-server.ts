@@ -12,12 +12,12 @@ const atOnce = 16
 /** Fields that an answer has at most once. */
 const singleFields = ['content-type', 'content-length', 'content-encoding', 'etag', 'last-modified']
 
-/** The reason why the numbers of a server would mean nothing. */
+/** The reason why the numbers of a server are not valid. */
 export class VoidRow extends Error {
   override readonly name = 'VoidRow'
 }
 
-/** The answers of a server that are all right. */
+/** The checked answers of a server. */
 export interface CheckedServer {
   readonly planned: readonly PlannedRequest[]
   /** The content codings that it chose. */
@@ -27,7 +27,7 @@ export interface CheckedServer {
 }
 
 /**
- * Requests everything in a workload, and compares status, fields and decoded body with the files.
+ * Sends all requests of a workload, and compares status, fields and decoded body with the files.
  *
  * @throws VoidRow at the first answer that is wrong.
  */
@@ -124,7 +124,7 @@ function compare({ target, file, accept }: WorkloadRequest, answer: RawAnswer, o
   if (repeated !== undefined) throw new VoidRow(`${target}: the field "${repeated}" more than once`)
   const coding = codingOf(answer)
   if (coding !== 'identity' && !accept.some((name) => name === coding)) {
-    throw new VoidRow(`${target}: answered in ${coding}, which was not asked for`)
+    throw new VoidRow(`${target}: answered with the coding ${coding}, which the request does not accept`)
   }
   const type = fieldOf(answer, 'content-type') ?? ''
   // Some servers send scripts as application/javascript.

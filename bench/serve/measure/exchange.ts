@@ -20,7 +20,7 @@ export interface RawAnswer {
   readonly fields: ReadonlyMap<string, readonly string[]>
   /** Without the framing of chunks, still in its content coding. */
   readonly body: Buffer
-  /** Bytes of head, framing and body, before TLS; over HTTP/2 of the body alone. */
+  /** Bytes of head, framing and body before TLS; over HTTP/2, only of the body. */
   readonly wireBytes: number
 }
 
@@ -32,7 +32,7 @@ export function textOf({ method, target, fields }: RawRequest): string {
 
 const patience = 10_000
 
-/** The offer of the load generators; the certificate is self-signed. */
+/** The TLS parameters of the load generators. The certificate is self-signed. */
 const tlsOptions = {
   rejectUnauthorized: false,
   minVersion: agreed.version,
@@ -41,9 +41,9 @@ const tlsOptions = {
 } as const
 
 /**
- * Sends a request with exactly these fields on a connection of its own, and reads the one answer to it.
+ * Sends a request with exactly these fields on a new connection, and reads its answer.
  *
- * @throws when the answer is malformed, cut short, or not complete within ten seconds.
+ * @throws Error if the answer is malformed, cut short, or not complete within ten seconds.
  */
 export async function exchange(port: number, raw: RawRequest): Promise<RawAnswer> {
   return raw.tls === 'h2' ? exchangeHttp2(port, raw) : exchangeHttp1(port, raw)

@@ -2,12 +2,12 @@ import type { PreparedWorkload, Workload } from '../load/workload.ts'
 import type { FoundServer, ServerDefinition } from '../peers/server-definition.ts'
 import { showProgress } from '../progress.ts'
 import { readMachine, type Report, saveReport } from '../report/report.ts'
-import { withoutPaths } from '../report/without-paths.ts'
+import { removePaths } from '../report/remove-paths.ts'
 import { runProcess } from '../run-process.ts'
 import { type MeasureOptions, startAndCheck } from './measure.ts'
 import { type RoundsInput, runRounds } from './run-rounds.ts'
 
-/** A workload, and the servers that take turns at it. */
+/** A workload, and its servers, which take turns. */
 export interface Part {
   readonly workload: Workload
   readonly servers: readonly ServerDefinition[]
@@ -69,7 +69,7 @@ export async function measureParts(input: PartsInput, options: MeasureOptions): 
   return report
 }
 
-/** Returns the servers of this machine, and why others are missing, by their names. */
+/** Returns the servers of this machine, and the reasons for missing ones, by name. */
 async function findServers(
   definitions: readonly ServerDefinition[],
 ): Promise<{ servers: Map<string, FoundServer>; missing: Record<string, string> }> {
@@ -77,7 +77,7 @@ async function findServers(
   const missing: Record<string, string> = {}
   for (const definition of definitions) {
     const server = await definition.find()
-    if (typeof server === 'string') missing[definition.name] = withoutPaths(server)
+    if (typeof server === 'string') missing[definition.name] = removePaths(server)
     else servers.set(definition.name, server)
   }
   return { servers, missing }
@@ -93,8 +93,7 @@ async function fixRate(
   const prepared = await workload.prepare()
   if (rateBeside === undefined) return prepared
   const server = servers.get(rateBeside.server)
-  if (server === undefined)
-    return `its rate is a share of that of ${rateBeside.server}, which is not measured`
+  if (server === undefined) return `its rate depends on ${rateBeside.server}, which is not measured`
   const started = await startAndCheck(server, prepared, options)
   try {
     const { sample } = await started.measure(options.warmUpSeconds)

@@ -8,13 +8,13 @@ import { type CheckedServer, checkServer, recheckServer, VoidRow } from './check
 import { readMachineClocks } from './resource-usage.ts'
 import { type StartedServer, startServer } from './start-server.ts'
 
-/** How a round is run. */
+/** The settings of a round. */
 export interface MeasureOptions {
   readonly connections: number
   readonly seconds: number
   /** 0 for none. */
   readonly warmUpSeconds: number
-  /** As `taskset -c` takes them. */
+  /** A list for `taskset -c`. */
   readonly serverCores: string
   readonly loadCores: string
   readonly workers: number
@@ -25,12 +25,12 @@ export interface Measured extends Pick<CheckedServer, 'codings' | 'remarks'> {
   readonly sample: Sample
 }
 
-/** A server that was checked, and can be loaded again and again. */
+/** A checked server, for any number of rounds. */
 export interface CheckedAndStarted {
   /**
    * Warms the server up, loads it and checks it again.
    *
-   * @throws VoidRow when an answer is wrong under or after load.
+   * @throws VoidRow if an answer is wrong during or after the load.
    */
   measure(warmUpSeconds: number): Promise<Measured>
   stop(): Promise<void>
@@ -39,7 +39,7 @@ export interface CheckedAndStarted {
 /**
  * Starts a server and checks it.
  *
- * @throws VoidRow when it does not start, or an answer is wrong.
+ * @throws VoidRow if it does not start, or if an answer is wrong.
  */
 export async function startAndCheck(
   server: FoundServer,
@@ -121,7 +121,7 @@ function sampleOf(
 /** The lowest mean of answers on each connection. */
 const leastAnswers = 4
 
-/** The generators count bytes, so the sum reveals an answer that was cut short or was another one. */
+/** Checks the sum of bytes that a generator counted, to find truncated and wrong answers. */
 function expectWhole(input: LoadInput, { errors, requests, wireBytes }: LoadResult): void {
   // If the server closes a connection as the request asked, but without announcing it (RFC 9112 §9.6), wrk counts a
   // failed read. The sum of bytes still shows whether answers were whole.
@@ -130,7 +130,7 @@ function expectWhole(input: LoadInput, { errors, requests, wireBytes }: LoadResu
   if (seen.length > 0) {
     throw new VoidRow(`errors under load: ${seen.map(([kind, count]) => `${kind} ${count}`).join(', ')}`)
   }
-  // The first few answers of many connections leave out the longest waits.
+  // A few answers on each connection would not include the longest waits.
   if (requests < leastAnswers * input.connections) {
     throw new VoidRow(
       `${requests} answers on ${input.connections} connections: a longer --duration is needed`,
@@ -138,7 +138,7 @@ function expectWhole(input: LoadInput, { errors, requests, wireBytes }: LoadResu
   }
   const sizes = sizesOf(input)
   const mean = meanOf(sizes)
-  // At the end, answers may be under way, and the sequence may be incomplete.
+  // At the end, answers may be in flight, and the sequence may be incomplete.
   const tolerance = requests * mean * 0.02 + input.connections * sizes.reduce((a, b) => Math.max(a, b), 0)
   if (Math.abs(wireBytes - requests * mean) > tolerance) {
     throw new VoidRow(
@@ -147,7 +147,7 @@ function expectWhole(input: LoadInput, { errors, requests, wireBytes }: LoadResu
   }
 }
 
-/** Returns the bytes of each answer in the sequence, as the check saw them. */
+/** Returns the bytes of each answer in the sequence, from the check. */
 function sizesOf({ sequence, planned }: LoadInput): readonly number[] {
   return sequence.map((index) => planned[index]?.wireBytes ?? 0)
 }

@@ -1,8 +1,8 @@
 import { readdir, readFile, readlink, stat } from 'node:fs/promises'
 
-/** CPU time on this machine so far, in seconds. */
+/** The CPU time of this machine since its start, in seconds. */
 export interface MachineClocks {
-  /** Time of all processes, and time that other machines on the same hardware took. */
+  /** Time of all processes, and of other virtual machines on the same hardware. */
   readonly all: number
   /** Time of the harness and of its children that have ended. */
   readonly harness: number
@@ -14,7 +14,7 @@ const ticksPerSecond = 100
 /**
  * Reads the user and system time of a process and its children from `/proc`, in seconds.
  *
- * @throws Error with the code ENOENT when the process has ended; its children may end at any time.
+ * @throws Error with the code ENOENT if the process has ended. Its children may end at any time.
  */
 export async function readCpuSeconds(pid: number): Promise<number> {
   const [root, ...children] = await listTree(pid)
@@ -35,8 +35,8 @@ export async function readStartCpu(pid: number): Promise<number> {
 }
 
 /**
- * Reads the bytes that a process and its children hold in memory besides the page cache: anonymous and shared pages,
- * those of several processes once (PSS), and memory files (`memfd_create`) that are open and not mapped.
+ * Reads the memory of a process and its children without the page cache, in bytes: anonymous and shared pages, counted
+ * once for several processes (PSS), and open memory files (`memfd_create`) that are not mapped.
  */
 export async function readHeldBytes(pid: number): Promise<number> {
   const tree = await listTree(pid)
@@ -76,7 +76,7 @@ async function listTree(pid: number): Promise<[number, ...number[]]> {
 /** Reads the clocks of the machine and of this process. */
 export async function readMachineClocks(): Promise<MachineClocks> {
   const [machine, own] = await Promise.all([readFile('/proc/stat', 'utf8'), readTimes('self')])
-  // proc(5): user nice system idle iowait irq softirq steal. Interrupts of other processes cannot be told from our own.
+  // proc(5): user nice system idle iowait irq softirq steal. The interrupts of other processes and our own are one number.
   const fields = (machine.split('\n')[0]?.slice(5) ?? '').split(' ').map(Number)
   const [user = 0, nice = 0, system = 0, , , , , steal = 0] = fields
   return { all: (user + nice + system + steal) / ticksPerSecond, harness: sum(own) / ticksPerSecond }
@@ -85,7 +85,7 @@ export async function readMachineClocks(): Promise<MachineClocks> {
 /** Reads `utime`, `stime`, `cutime` and `cstime`, in ticks. */
 async function readTimes(pid: number | 'self'): Promise<readonly number[]> {
   const line = await readFile(`/proc/${pid}/stat`, 'utf8')
-  // proc(5): fields 14 to 17; the name, in parentheses before them, may hold spaces.
+  // proc(5): fields 14 to 17. The name in parentheses before them may contain spaces.
   const fields = line.slice(line.lastIndexOf(')') + 2).split(' ')
   return fields.slice(11, 15).map(Number)
 }

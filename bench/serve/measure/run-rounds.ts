@@ -2,26 +2,26 @@ import type { PreparedWorkload, Workload } from '../load/workload.ts'
 import type { FoundServer } from '../peers/server-definition.ts'
 import { showProgress } from '../progress.ts'
 import type { Row } from '../report/report.ts'
-import { withoutPaths } from '../report/without-paths.ts'
+import { removePaths } from '../report/remove-paths.ts'
 import { VoidRow } from './check-server.ts'
 import { type CheckedAndStarted, type Measured, type MeasureOptions, startAndCheck } from './measure.ts'
 
-/** A workload and the servers that take turns at it. */
+/** A workload and its servers, which take turns. */
 export interface RoundsInput {
   readonly workload: Workload
   readonly prepared: PreparedWorkload
   readonly servers: ReadonlyMap<string, FoundServer>
   readonly rounds: number
-  /** The number of rounds after which servers are started anew. @default 1 */
+  /** The number of rounds after which servers are restarted. @default 1 */
   readonly roundsOfProcess?: number | undefined
   /** Called when a round begins: tells which servers need it. @default all */
   readonly chooseServers?: ((round: number, rows: readonly Row[]) => (server: string) => boolean) | undefined
 }
 
-/** In seconds: a server that keeps running is warm; only the core's caches and the connections are cold. */
+/** In seconds. A server that keeps running is warm: only the core's caches and the connections are cold. */
 const shortWarmUp = 0.2
 
-/** Measures servers in turn, round after round (A B C A B C …); a void row takes no further turn. */
+/** Measures servers in turn, round after round (A B C A B C …). A server with a void row has no further turns. */
 export async function runRounds(
   { workload: { name, leastSeconds = 0 }, prepared, servers, rounds, ...input }: RoundsInput,
   options: MeasureOptions,
@@ -77,7 +77,7 @@ async function addTo(row: Row, measureIt: () => Promise<Measured>): Promise<Row>
     }
   } catch (error) {
     if (!(error instanceof VoidRow)) throw error
-    // Numbers of earlier rounds mean nothing either.
-    return { ...row, samples: [], void: withoutPaths(error.message) }
+    // The numbers of earlier rounds are not valid either.
+    return { ...row, samples: [], void: removePaths(error.message) }
   }
 }

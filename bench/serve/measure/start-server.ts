@@ -12,30 +12,30 @@ import { requestFor, VoidRow } from './check-server.ts'
 import { exchange } from './exchange.ts'
 import { readCpuSeconds, readHeldBytes } from './resource-usage.ts'
 
-/** A server that was started. */
+/** A running server. */
 export interface StartedServer {
   readonly port: number
   /** From the start of the process to its first whole answer. */
   readonly bootMilliseconds: number
   /** Reads the CPU time of the server and its children. */
   cpuSeconds(): Promise<number>
-  /** Reads the memory of the server and its children besides the page cache. */
+  /** Reads the memory of the server and its children without the page cache. */
   heldBytes(): Promise<number>
   stop(): Promise<void>
 }
 
 /** The placement of a server. */
 export interface StartOptions {
-  /** As `taskset -c` takes them. */
+  /** A list for `taskset -c`. */
   readonly cores: string
   readonly workers: number
 }
 
 const bootDeadline = 30_000
 
-/** Servers to stop when the harness itself is stopped. */
+/** Servers that must stop when this program stops. */
 const running = new Set<number>()
-// Exit handlers run only on an exit of our own.
+// A signal without a handler would end this program without its exit handlers.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1))
 process.on('exit', () => {
   for (const pid of running) signalGroup(pid, 'SIGKILL')
@@ -44,7 +44,7 @@ process.on('exit', () => {
 /**
  * Starts a server on its cores and waits for its first answer.
  *
- * @throws VoidRow with the end of its output and of its `error.log`, when it ends or stays silent.
+ * @throws VoidRow with the end of its output and of its `error.log`, if it ends or does not answer.
  */
 export async function startServer(
   server: FoundServer,
@@ -79,7 +79,7 @@ export async function startServer(
     await firstAnswer(child, port, workload)
   } catch (error) {
     const log = await readFile(join(scratch, 'error.log'), 'utf8').catch(() => '')
-    // A server that has ended gives the reason itself; of a running one, the client's error is needed too.
+    // The output of a server that ended has the reason. For a running one, add the client's error.
     const seen = child.exitCode === null ? `does not answer (${endOf(String(error))})` : 'cannot be started'
     await stop()
     throw new VoidRow(`${seen}: ${endOf(output() + log)}`, { cause: error })
@@ -152,7 +152,7 @@ async function stopGroup(child: ChildProcess): Promise<void> {
     await ended
     clearTimeout(patience)
   }
-  // Children may have outlived it.
+  // Its children may still run.
   signalGroup(pid, 'SIGKILL')
   running.delete(pid)
 }

@@ -11,7 +11,7 @@ import type { FoundServer, LaunchInput, ServerDefinition } from './server-defini
 export const morePeersDirectory: string = join(benchDirectory, 'more-peers')
 
 /** The instruction to install them. */
-export const installMorePeers = 'to have it, npm install --prefix bench/more-peers'
+export const installMorePeers = 'install it with npm install --prefix bench/more-peers'
 
 /** Defines our own command with flags. */
 export function serveDist(name: string, flags: readonly string[]): ServerDefinition {
@@ -33,7 +33,7 @@ export function serveDist(name: string, flags: readonly string[]): ServerDefinit
 }
 
 /**
- * Defines a program for Node under `programs/`. Tables show the version of its package, or of Node if there is none.
+ * Defines a program for Node under `programs/`. Tables show the version of its package, or of Node without a package.
  */
 export function nodePeer(name: string, packageName?: string): ServerDefinition {
   return {
@@ -49,7 +49,7 @@ export function nodePeer(name: string, packageName?: string): ServerDefinition {
   }
 }
 
-/** Reads the version of an installed package from its folder: not every package exports its `package.json`. */
+/** Reads the version of an installed package from its folder, because some packages do not export `package.json`. */
 export async function readPackageVersion(packageName: string): Promise<string> {
   for (const folder of createRequire(import.meta.url).resolve.paths(packageName) ?? []) {
     const version = await versionIn(join(folder, packageName)).catch(() => undefined)
@@ -82,7 +82,7 @@ export const bunRoutes: ServerDefinition = {
   },
 }
 
-/** Returns the program of Bun that pnpm installed without its script, which would put it into place. */
+/** Returns the program of Bun in the package for this platform, because pnpm does not run Bun's install script. */
 function testedBun(): string | undefined {
   const name = `@oven/bun-${process.platform}-${process.arch === 'arm64' ? 'aarch64' : 'x64'}`
   try {
@@ -118,7 +118,7 @@ export function configuredPeer(peer: ConfiguredPeer): ServerDefinition {
         const version = await readCommandVersion(command, peer.versionArgument)
         if (version !== undefined) return foundPeer(peer, command, version)
       }
-      return `to have it, ${peer.install}`
+      return `install it with ${peer.install}`
     },
   }
 }

@@ -1,7 +1,7 @@
 import type { WorkloadRequest } from '../load/workload.ts'
 import type { TlsFiles } from '../tls-files.ts'
 
-/** The input of a server's start. */
+/** The input for the start of a server. */
 export interface LaunchInput {
   /** The folder to serve. */
   readonly directory: string
@@ -10,11 +10,11 @@ export interface LaunchInput {
   readonly workers: number
   /** An empty folder for configuration and state. */
   readonly scratch: string
-  /** The certificate for TLS, with HTTP/1.1 and HTTP/2 as the client chooses. */
+  /** The certificate for TLS. The client chooses HTTP/1.1 or HTTP/2. */
   readonly tls?: TlsFiles | undefined
-  /** The codings that the workload asks for, for servers that do not negotiate. */
+  /** The codings that the workload accepts, for servers that do not negotiate. */
   readonly accept: readonly string[]
-  /** The requests of the workload, for a server that knows no other answers. */
+  /** The requests of the workload. A server with constant answers needs them. */
   readonly requests: readonly WorkloadRequest[]
 }
 
@@ -39,7 +39,7 @@ export interface FoundServer {
 export interface ServerDefinition {
   readonly name: string
   /**
-   * Looks for the server on this machine. Returns a text with the missing program if it cannot run.
+   * Finds the server on this machine. If it cannot run, returns a text that names the missing program.
    */
   find(): Promise<FoundServer | string>
 }

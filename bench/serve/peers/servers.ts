@@ -3,7 +3,7 @@ import { bunRoutes, configuredPeer, nodePeer, serveDist } from './find-server.ts
 import { vinext } from './vinext.ts'
 import type { ServerDefinition } from './server-definition.ts'
 
-/** Every server that is known, in the order of the tables. */
+/** All servers, in the order of the tables. */
 export const servers: readonly ServerDefinition[] = [
   nodePeer('floor'),
   serveDist('serve-dist', []),

@@ -8,7 +8,7 @@ import type { LaunchInput, ServerDefinition } from './server-definition.ts'
 
 const program = join(cacheDirectory, 'socket-floor')
 
-/** A loop in C that sends the answer to the first request, with our very fields: what is above it is a server's own work. */
+/** A loop in C that sends one answer with our fields. The difference from it is the cost of a server. */
 export const socketFloor: ServerDefinition = {
   name: 'socket-floor',
   async find() {
@@ -17,10 +17,10 @@ export const socketFloor: ServerDefinition = {
     try {
       await runProcess('cc', ['-O2', '-o', program, source])
     } catch (error) {
-      return `to have it, a C compiler for Linux: ${String(error).slice(0, 200)}`
+      return `it needs a C compiler for Linux: ${String(error).slice(0, 200)}`
     }
     return {
-      // It is the system that is measured.
+      // The table shows the version of the system, because the system is measured.
       version: release().split('-')[0] ?? '',
       launch: async (input) => ({
         command: program,

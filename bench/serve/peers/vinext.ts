@@ -9,7 +9,7 @@ import type { LaunchInput, ServerDefinition } from './server-definition.ts'
 
 const oldestNode = 22
 
-/** The folder that vinext serves from memory, before it asks its router. */
+/** The folder that vinext serves from memory, before its router. */
 const assetPath = '/_next/static'
 
 const application = join(morePeersDirectory, 'vinext')

@@ -15,7 +15,7 @@ const sample = {
   heldBytes: 1e6,
 }
 
-/** Returns a report with these requests per second; a server without rounds has a void row. */
+/** Returns a report with these requests per second. A server without rounds has a void row. */
 function reportOf(rates: Readonly<Record<string, readonly number[]>>): Report {
   const rows = Object.entries(rates).map(([server, rounds]) => ({
     server,

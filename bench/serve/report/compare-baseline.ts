@@ -19,7 +19,7 @@ interface RatioChange {
   readonly isNoise: boolean
 }
 
-/** Compares the rows of two runs that have the same server and the same load, and are not void. */
+/** Compares rows of two runs with the same server and the same load. Ignores void rows. */
 export function compareBaseline(now: Report, before: Report): readonly Comparison[] {
   return now.rows.flatMap((row) => {
     const earlier = before.rows.find((other) => other.server === row.server && isSameLoad(row, other))
@@ -65,8 +65,7 @@ function noted(isHidden: boolean): string {
 const lowestRatioChange = 0.8
 
 /**
- * Returns the reasons for a gate to fail: void rows, and our own ratios that fell below 0.8 of the baseline's by more
- * than noise.
+ * Returns the failures of a gate: void rows, and our own ratios that fell below 0.8 of the baseline's by more than noise.
  */
 export function findFailures(report: Report, comparisons: readonly Comparison[]): readonly string[] {
   const voids = report.rows.flatMap(({ server, workload, void: reason }) =>

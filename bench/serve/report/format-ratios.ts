@@ -1,15 +1,12 @@
 import { markdownTable } from 'markdown-table'
-import { isOwn, isSameLoad, medianOf, ratioTo } from './ratios.ts'
+import { isBusy, isOwn, isSameLoad, medianOf, ratioTo } from './ratios.ts'
 import { describeRun, type Report, type Row } from './report.ts'
 
-/** Servers that ours is compared with, in the order of the columns. */
+/** The peers of the table, in the order of the columns. */
 const compared = ['floor', 'sirv', 'express', 'fastify', 'vinext', 'nginx'] as const
 
-/** Servers that users run on Node, for the lowest p99; the floor is not one. */
+/** Real servers on Node, for the lowest p99. The floor is not one. */
 const onNode = new Set(['sirv', 'polka-sirv', 'express', 'express-static-gzip', 'fastify', 'hono', 'vinext'])
-
-/** Below this share of its core, the load generator was the limit and not the server. */
-const busy = 0.8
 
 /** Formats the table of bench/README.md. */
 export function formatRatios(report: Report): string {
@@ -42,7 +39,7 @@ function ratioCell(reference: string, row: Row, rows: readonly Row[]): string {
   const ratio = ratioTo(reference, row, rows)
   const other = rows.find(({ server }) => server === reference)
   if (ratio === undefined || other === undefined) return other?.void === undefined ? '–' : 'void'
-  return `${ratio.toFixed(2)}${[row, other].some((one) => medianOf(one, 'cpuShare') < busy) ? '*' : ''}`
+  return `${ratio.toFixed(2)}${[row, other].some((one) => !isBusy(one)) ? '*' : ''}`
 }
 
 function lowestCell(rows: readonly Row[]): string {
@@ -57,7 +54,7 @@ function originOf(report: Report): string {
   const rounds = report.rows.filter((row) => row.void === undefined).map(({ samples }) => samples.length)
   const counts = [...new Set([Math.min(...rounds), Math.max(...rounds)])].join(' to ')
   return (
-    `\\* The load generator was the limit, not both servers. Medians of ${counts} rounds, ` +
+    `\\* The load generator was the limit, not the two servers. Medians of ${counts} rounds, ` +
     `${describeRun(report)}, by \`${report.command}\`.`
   )
 }

@@ -1,7 +1,7 @@
 import { median } from '../statistics.ts'
 import type { Row, Sample } from './report.ts'
 
-/** Servers that every other one is compared with, if the run has them. */
+/** The servers with which all others are compared, if the run has them. */
 export const references = ['floor', 'sirv', 'nginx'] as const
 
 /** Returns the requests per second of a row divided by those of a reference; `undefined` if either is void. */
@@ -10,7 +10,7 @@ export function ratioTo(reference: string, row: Row, rows: readonly Row[]): numb
   return ratios.length === 0 ? undefined : median(ratios)
 }
 
-/** Returns that ratio for each round: a slower machine slows both servers of a round. */
+/** Returns that ratio for each round, because a slower machine affects both servers of a round. */
 export function ratiosTo(reference: string, row: Row, rows: readonly Row[]): readonly number[] {
   const other = rows.find(({ server, ...rest }) => server === reference && isSameLoad(row, rest))
   if (other === undefined) return []
@@ -44,4 +44,12 @@ const own: ReadonlySet<string> = new Set(['serve-dist', 'serve-dist-native', 'se
 /** Tells whether a server is our command. */
 export function isOwn(server: string): boolean {
   return own.has(server)
+}
+
+/** Below this share of its core, the load generator was the limit and not the server. */
+const busyShare = 0.8
+
+/** Tells whether a server, not the load generator, limited the requests per second of a row. */
+export function isBusy(row: Row): boolean {
+  return medianOf(row, 'cpuShare') >= busyShare
 }

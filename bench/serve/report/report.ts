@@ -10,12 +10,12 @@ export interface Sample {
   readonly lateMilliseconds: number
   readonly wireBytesPerRequest: number
   readonly cpuMicrosecondsPerRequest: number
-  /** Share of one core: near 1 the server was the limit, far below it the load generator. */
+  /** Share of one core. Near 1, the server was the limit; far below 1, the load generator was. */
   readonly cpuShare: number
   readonly bootMilliseconds: number
   /** Share of one core that neither server nor load generator used during the load. */
   readonly foreignCpuShare: number
-  /** Anonymous and shared pages and memory files after the load, which the system cannot take back. */
+  /** Bytes of anonymous and shared pages and memory files after the load, which the system cannot reclaim. */
   readonly heldBytes: number
 }
 
@@ -29,7 +29,7 @@ export interface Row {
   readonly samples: readonly Sample[]
   readonly codings: readonly string[]
   readonly remarks: readonly string[]
-  /** Why the row has no numbers. */
+  /** The reason why the row has no numbers. */
   readonly void: string | undefined
 }
 
@@ -55,7 +55,7 @@ export interface Machine {
   readonly node: string
 }
 
-/** Describes the machine that this runs on. */
+/** Describes this machine. */
 export function readMachine(): Machine {
   return {
     processor: cpus()[0]?.model ?? 'unknown',
@@ -72,7 +72,7 @@ export function describeRun({ date, machine }: { readonly date: string; readonly
   return `${date.slice(0, 10)}, Node.js ${node}, ${system}, ${cores} cores of ${processor}`
 }
 
-/** Writes a report atomically: a run saves repeatedly, and may be stopped at any time. */
+/** Writes a report atomically, because a run may be stopped while it saves. */
 export async function saveReport(file: string, report: unknown): Promise<void> {
   await writeFile(`${file}.unfinished`, `${JSON.stringify(report, null, 2)}\n`)
   await rename(`${file}.unfinished`, file)

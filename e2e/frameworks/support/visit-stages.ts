@@ -1,7 +1,7 @@
 import path from 'node:path'
 import type { Browser } from 'playwright'
-import { differingFiles } from '../../src/differing-files.ts'
-import { openGuardedPage } from '../../src/open-guarded-page.ts'
+import { findDifferingFiles } from '../../src/find-differing-files.ts'
+import { openPolicyWatchedPage } from '../../src/open-policy-watched-page.ts'
 import { openTwoStages, startInBoth } from '../../src/open-two-stages.ts'
 import { readManifest } from '../../src/read-manifest.ts'
 import type { StageApi } from '../../src/start-stage-api.ts'
@@ -30,7 +30,7 @@ export interface StagesVisit {
 }
 
 /** What a visit sees where everything is right, `pages` being what the components of each page are called. */
-export function flawlessStages(pages: Readonly<Record<string, readonly string[]>>): StagesVisit {
+export function expectedStages(pages: Readonly<Record<string, readonly string[]>>): StagesVisit {
   const seenIn = (stage: string): PageVisit[] =>
     Object.entries(pages).map(([address, names]) => ({
       path: address,
@@ -68,7 +68,7 @@ export async function visitStages(
     return {
       blue: await visitAll(blueUrl, [blue, green]),
       green: await visitAll(greenUrl, [green, blue]),
-      differing: await differingFiles(await readManifest(path.join(project.folder, folder)), ...urls),
+      differing: await findDifferingFiles(await readManifest(path.join(project.folder, folder)), ...urls),
     }
   } finally {
     await stages.close()
@@ -80,7 +80,7 @@ async function visitPage(
   url: URL,
   apis: readonly [StageApi, StageApi],
 ): Promise<PageVisit> {
-  const { page, complaints, violations, ask, inject } = await openGuardedPage(browser)
+  const { page, complaints, violations, ask, inject } = await openPolicyWatchedPage(browser)
   await page.goto(url.href, { waitUntil: 'networkidle' })
   const texts = await page.locator('output.values').allInnerTexts()
   const stages = texts.map((text): unknown => (text === '' ? text : Reflect.get(JSON.parse(text), 'STAGE')))

@@ -1,6 +1,6 @@
 import './main.css'
 
-/** Each page is a chunk of its own, which the browser asks for when somebody first goes there. */
+/** Each page is a separate chunk, which the browser loads at the first visit of the page. */
 const pages = {
   '/': () => import('./routes/today.js'),
   '/bread': () => import('./routes/bread.js'),

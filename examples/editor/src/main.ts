@@ -14,7 +14,7 @@ dark.addEventListener('change', () => monaco.editor.setTheme(theme()))
 
 const model = monaco.editor.createModel(sample, 'typescript', monaco.Uri.file('/tides.ts'))
 
-// Markers are what the TypeScript worker answers: until then there are none.
+// Markers are the answer of the TypeScript worker.
 monaco.editor.onDidChangeMarkers(() => {
   const messages = monaco.editor.getModelMarkers({ resource: model.uri }).map((marker) => marker.message)
   problems.textContent = messages.join(' ') || 'No problems'

@@ -1,4 +1,4 @@
-// oxlint-disable import/default -- it is Vite that gives a `?worker` module its default export
+// oxlint-disable import/default -- Vite adds the default export to a `?worker` module
 
 import EditorWorker from 'monaco-editor/editor/editor.worker.js?worker'
 import CssWorker from 'monaco-editor/language/css/css.worker.js?worker'

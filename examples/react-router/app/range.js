@@ -1,2 +1,2 @@
-/** Loaded when somebody asks for it. */
+/** Loaded on demand. */
 export const range = 'About twenty nautical miles, on a clear night.'

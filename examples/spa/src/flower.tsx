@@ -1,6 +1,6 @@
 import type { Species } from './species.ts'
 
-/** A species drawn as its petals around a disc. */
+/** A drawing of a species: petals around a disc. */
 export function Flower({ petals, colour }: Pick<Species, 'petals' | 'colour'>) {
   const width = Math.min(11, 50 / petals)
   return (

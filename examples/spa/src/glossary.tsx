@@ -1,10 +1,7 @@
-/** The botanist's words that pages of the guide explain where they stand. */
+/** Botanical terms that the pages of the guide explain in place. */
 const glossary = new Map([
   ['ancient', 'Of a wood: there without a break since 1600 at least, when maps began to show woods.'],
-  [
-    'bank',
-    'The raised earth that a hedge stands on. Its sunny side is in flower weeks before the shady one.',
-  ],
+  ['bank', 'The raised earth under a hedge. Its sunny side is in flower weeks before the shady one.'],
   ['beaked', 'Drawn out into a point like the bill of a crane, which gave the cranesbills their name.'],
   ['bell', 'Petals that have grown together into a tube with a flared rim, as in foxglove and harebell.'],
   ['blossom', 'The flowers of a tree or shrub that opens them all at once, often ahead of its leaves.'],
@@ -13,7 +10,7 @@ const glossary = new Map([
     'celandine',
     'Lesser celandine, the yellow star of February: it opens weeks before the trees have leaves.',
   ],
-  ['corky', 'Light with trapped air. What is corky floats, and so travels down rivers to new banks.'],
+  ['corky', 'Light with trapped air. Corky seeds float, and travel down rivers to new banks.'],
   ['disc', 'The middle of a daisy, packed with tube-shaped flowers that open from the edge inwards.'],
   ['ditch', 'Water that stands or creeps between banks. Cut once in two or three years it has most flowers.'],
   [
@@ -38,10 +35,7 @@ const glossary = new Map([
   ['nectar', 'Sugared water by which flowers pay insects for carrying pollen, often at the end of a spur.'],
   ['pod', 'The fruit of peas and vetches: one chamber that dries, twists and throws its seeds by the seam.'],
   ['prickle', 'An outgrowth of the skin, which snaps off cleanly. A thorn is a twig, and does not.'],
-  [
-    'rosette',
-    'Leaves in a ring flat on the ground, all from one point, where neither frost nor mower gets them.',
-  ],
+  ['rosette', 'Leaves in a ring flat on the ground, all from one point, out of reach of frost and mower.'],
   ['rye', 'The corn of poor soils, sown in autumn, along with which many weeds came from the east.'],
   ['scramble', 'To climb by leaning on others, without twining around them and without roots in them.'],
   [
@@ -52,7 +46,7 @@ const glossary = new Map([
   ['stamen', 'The male part of a flower: a thread with a sac at its tip that sheds the pollen.'],
   ['style', 'The stalk between the ovary and the stigma, down which a grain of pollen grows its tube.'],
   ['target', 'A mark that guides insects to the middle of a flower, and that our eyes may not see.'],
-  ['tendril', 'A thread in the place of a leaf that feels for a hold and coils around it within the hour.'],
+  ['tendril', 'A thread instead of a leaf that feels for a hold and coils around it within the hour.'],
   ['tuber', 'A swollen root or stem underground, in which a plant keeps starch for the coming spring.'],
   ['umbel', 'Flowers on stalks of much the same length from one point, like the ribs of an umbrella.'],
   ['verge', 'The strip between a road and its hedge: for many flowers all that is left of the meadows.'],
@@ -60,7 +54,7 @@ const glossary = new Map([
 
 const words = new RegExp(String.raw`\b(${[...glossary.keys()].join('|')})(?=e?s?\b)`, 'i')
 
-/** A text whose rarer words say what they mean when they are pointed at. */
+/** A text that shows the meaning of rare words when the user points at them. */
 export function Explained({ text }: { text: string }) {
   return text.split(words).map((part, i) => {
     const meaning = glossary.get(part.toLowerCase())

@@ -1,15 +1,15 @@
 import env from 'virtual:serve-dist/env'
 import { loadSpecies, type Species } from './species.ts'
 
-/** What the worker answers to a query. */
+/** The worker's answer to a query. */
 export interface Found {
-  /** `LIMIT` at most. */
+  /** At most `LIMIT` results. */
   species: Species[]
-  /** How many there are in all. */
+  /** The number of all results. */
   total: number
 }
 
-/** Searches the whole text of the guide beside the page, so that typing never waits for it. */
+/** Searches the whole text of the guide in a worker, so that typing never waits for it. */
 addEventListener('message', async ({ data }: MessageEvent<string>) => {
   const words = data.toLowerCase().split(/\s+/)
   const species = await loadSpecies()

@@ -6,7 +6,7 @@ export interface AppProps {
   readonly forecast: Promise<Forecast>
 }
 
-/** The whole document: React streams it from the server and takes it over in the browser. */
+/** The whole document: React streams it from the server and hydrates it in the browser. */
 export function App({ styles, forecast }: AppProps) {
   return (
     <html lang="en">

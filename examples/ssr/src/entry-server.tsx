@@ -9,12 +9,12 @@ import { type WebSocket, WebSocketServer } from 'ws'
 import { App } from './app.tsx'
 import type { Forecast } from './forecast.ts'
 
-/** What Vite wrote about the client's build, which lies beside this one. */
+/** Vite's manifest of the client's build, in the folder next to this build. */
 const manifest = JSON.parse(readFileSync(new URL('../client/.vite/manifest.json', import.meta.url), 'utf8'))
 const { file, css = [] } = manifest['src/entry-client.tsx']
 const styles = css.map((name: string) => `/${name}`)
 
-/** Answers whatever the client's build has no file for. */
+/** Answers requests for which the client's build has no file. */
 export default async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const { pathname } = new URL(request.url ?? '/', 'http://localhost')
   if (pathname === '/api/forecast') return sendJson(response, 200, await askStations())
@@ -31,7 +31,7 @@ export default async function handle(request: IncomingMessage, response: ServerR
 
 const gauges = new WebSocketServer({ noServer: true })
 
-/** Connects whoever asks for a WebSocket to the wind gauge, and nobody from another site's page. */
+/** Connects WebSockets to the wind gauge, except those from pages of other sites. */
 export function upgrade(request: IncomingMessage, socket: Socket, head: Buffer): void {
   const { origin, host } = request.headers
   const isOurs = origin === undefined || [`http://${host}`, `https://${host}`].includes(origin)
@@ -48,7 +48,7 @@ function showWind(client: WebSocket): void {
   client.on('close', () => clearInterval(timer))
 }
 
-/** What a photo of the sky weighs; it is read while it comes. */
+/** Reads a photo as a stream. Returns its size and digest. */
 async function readPhoto(request: IncomingMessage): Promise<{ bytes: number; sha256: string }> {
   const hash = createHash('sha256')
   let bytes = 0
@@ -76,11 +76,11 @@ function streamPage(response: ServerResponse): void {
       response.destroy(error instanceof Error ? error : undefined)
     },
   })
-  // Whoever has gone needs no more of the page.
+  // The client has closed the connection, so React can stop rendering.
   response.once('close', () => abort())
 }
 
-/** As slow as stations are. */
+/** Returns the forecast after a delay. */
 async function askStations(): Promise<Forecast> {
   await setTimeout(700)
   return { place: 'North Pier', degrees: 18 }

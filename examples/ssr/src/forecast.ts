@@ -1,4 +1,4 @@
-/** What the stations say, once they have answered. */
+/** The forecast of the weather stations. */
 export interface Forecast {
   readonly place: string
   readonly degrees: number

@@ -1,134 +1,137 @@
-/** Milliseconds and counts that hold for each connection; the server's `ConnectionLimits` has them all. */
+/** Limits for connections. Times are in milliseconds. `ConnectionLimits` of the server documents them. */
 export interface EngineLimits {
   readonly headersTimeout: number
   readonly keepAliveTimeout: number
   readonly socketTimeout: number
   readonly connectionsCheckingInterval: number
   readonly maximumConnections: number
-  /** Over HTTP/2, of those whose answers wait for their clients, of which each thread has an equal part; twice as many for Node. */
+  /**
+   * The maximum number of pending HTTP/2 answers, divided equally between threads. For streams that Node answers, the
+   * maximum is twice as high.
+   */
   readonly maximumStreams: number
-  /** Bytes. */
+  /** The maximum size of a request's fields in bytes. */
   readonly maxHeaderSize: number
 }
 
-/** How often something may happen: at once, and besides. */
+/** A rate limit: the events that may happen at once, and the additional events per second. */
 interface EngineRate {
   readonly burst: number
   readonly perSecond: number
 }
 
-/** What holds for each session of HTTP/2. */
+/** Limits for each HTTP/2 session. */
 interface EngineHttp2Limits {
-  /** Streams at once. */
+  /** The maximum number of concurrent streams. */
   readonly streams: number
-  /** Fields of a request. */
+  /** The maximum number of a request's fields. */
   readonly fields: number
-  /** Streams that a client may cancel, or have refused, before its session is ended. */
+  /** The rate of canceled and refused streams. The session ends if the client exceeds it. */
   readonly resets: EngineRate
-  /** PING and SETTINGS that it may send. */
+  /** The rate of PING and SETTINGS frames. */
   readonly controlFrames: EngineRate
 }
 
-/** What an engine is made with. */
+/** The options of an engine. */
 export interface EngineOptions {
-  /** Threads that accept and answer, each with a loop of its own. */
+  /** The number of threads that accept and answer, each with its own event loop. */
   readonly threads: number
   readonly limits: EngineLimits
   readonly http2Limits: EngineHttp2Limits
-  /** The whole answer to a head that did not come in time, as it is written before the connection is closed. */
+  /** The complete answer to a head that exceeds its time limit. */
   readonly timeoutAnswer: Uint8Array
   /**
-   * Where a copy of the large bodies may lie, in a file without a name: in the first folder that is on a disk with room.
-   * Where none is, they are sent from memory.
+   * Folders for an unnamed file with copies of the large bodies. The engine uses the first one on a disk with enough
+   * free space. Without such a folder, it sends these bodies from memory.
    */
   readonly bodyFolders: readonly string[]
-  /** Absent where nobody looks at answers: then they cost nothing. */
+  /** Enables metrics and logs. Without it, they cost nothing. */
   readonly observe?: EngineObservations
 }
 
-/** What operators see of answers. */
+/** Options for metrics and logs. */
 interface EngineObservations {
-  /** Upper bounds of the histogram of durations, in seconds. */
+  /** The upper bounds of the histogram of durations, in seconds. */
   readonly durationBuckets: readonly number[]
-  /** Whether each answer leaves a record; once 16 MiB of a thread's wait, Node answers. */
+  /** Whether each answer creates a log record. If 16 MiB of a thread are unread, Node answers. */
   readonly log: boolean
 }
 
-/** A connection whose next request Node answers. */
+/** A connection that Node receives, because Node must answer its next request. */
 export interface HandedConnection {
-  /** Names it for `done` and `closed`. */
+  /** Identifies the connection in `done`, `reset` and `closed`. */
   readonly id: number
-  /** Node's end of a socket pair, which Node closes from now on. */
+  /** Node's end of a socket pair. Node must close it. */
   readonly fd: number
-  /** Of the peer; `''` for a unix socket. */
+  /** The client's IP address. Empty for a unix socket. */
   readonly address: string
-  /** Of the peer; 0 for a unix socket. */
+  /** The client's port. 0 for a unix socket. */
   readonly port: number
-  /** What Node reads from it. */
+  /** The protocol that Node must parse. */
   readonly protocol: 'http1' | 'http2'
-  /** How the peer's connection is encrypted, where it is; the one to Node never is. */
+  /** The client's TLS handshake. Absent without TLS. The socket pair itself is never encrypted. */
   readonly encryption?: HandedEncryption
 }
 
-/** What a handshake of TLS has found. */
+/** The result of a TLS handshake. */
 export interface HandedEncryption {
-  /** As OpenSSL names it: `TLSv1.2` or `TLSv1.3`. */
+  /** The name in OpenSSL: `TLSv1.2` or `TLSv1.3`. */
   readonly version: string
-  /** As its RFC names it, such as `TLS_AES_256_GCM_SHA384`. */
+  /** The name in the RFC, such as `TLS_AES_256_GCM_SHA384`. */
   readonly cipher: string
-  /** The host that the peer wants. */
+  /** The host that the client requested (SNI). */
   readonly serverName?: string
-  /** What ALPN has agreed on. */
+  /** The protocol that ALPN selected. */
   readonly protocol?: string
-  /** Whether it goes on with an earlier session. */
+  /** Whether it resumed an earlier session. */
   readonly isResumed: boolean
 }
 
-/** How an engine encrypts connections. */
+/** A certificate, its key and the protocols for ALPN. */
 export interface EngineCredentials {
-  /** In PEM form: the server's own, the chain behind it. */
+  /** The certificate in PEM format, followed by its chain. */
   readonly certificate: Uint8Array
-  /** In PEM form, not encrypted. */
+  /** The unencrypted key in PEM format. */
   readonly key: Uint8Array
-  /** What ALPN offers, the best first. */
+  /** The protocols for ALPN. The first one has priority. */
   readonly protocols: readonly string[]
 }
 
-/** What an engine tells JavaScript, each in a turn of its own. */
+/** Functions that receive the events of an engine. Each event runs in a separate task of the event loop. */
 export interface EngineListener {
   /** A connection needs Node for the first time, or again after Node closed its end. */
   readonly handed: (connection: HandedConnection) => void
-  /** The client of a handed connection is gone for good; Node's end is of no more use. */
+  /** The client of a handed connection has disconnected. Node's end has no further use. */
   readonly closed: (id: number) => void
-  /** The engine has refused a request by itself. */
+  /** The engine has answered a request with an error. */
   readonly refused: (refusal: RefusedRequest) => void
-  /** A file has changed amid an answer, which was cut off: its path, as the table has it. */
+  /** A file changed while it was sent, and the engine aborted the answer. The path equals that of the table. */
   readonly changed: (path: string) => void
 }
 
-/** A request that got an answer of the engine which is no build's. */
+/** A request that the engine answered with an error. */
 interface RefusedRequest {
-  /** 408 for a head that did not come in time, 502 where Node could not be had. */
+  /** 408 for a slow head, or 502 if Node is unreachable. */
   readonly status: number
-  /** A code as Node and the system have it. */
+  /** An error code of Node or of the system. */
   readonly error: string
-  /** Of the peer; `''` for a unix socket. */
+  /** The client's IP address. Empty for a unix socket. */
   readonly address: string
 }
 
-/** Where an engine listens. */
+/** The address of a listening socket. */
 export type EngineAddress =
   | { readonly host: string; readonly port: number }
   | { readonly path: string; readonly mode: number }
   | {
       readonly descriptor: number
-      /** Whether all that accept from this socket stop together. */
+      /** Whether all processes that accept from the socket stop together. */
       readonly isOwn: boolean
-      /** Whether engines of other processes accept from it. */
+      /** Whether engines of other processes accept from the socket. */
       readonly isShared: boolean
     }
 
-/** Where an engine has found to listen. */
+/** The address on which an engine listens. */
 export interface ListeningAddress {
   /** An IP address, or the path of a unix socket. */
   readonly address: string
@@ -136,57 +139,65 @@ export interface ListeningAddress {
   readonly port: number
 }
 
-/** A socket that several engines are to listen on, each in a process of its own; nobody listens on it by itself. */
+/** A bound socket on which the engines of several processes can listen. It does not listen itself. */
 export interface SharedSocket {
-  /** Its number in this process. */
+  /** The descriptor in this process. */
   readonly descriptor: number
-  /** Closes it in this process, and removes the file of a unix socket. */
+  /** Closes the socket in this process and removes the file of a unix socket. */
   close(): void
 }
 
 /**
- * The answers of one build, flat: as objects, 10,000 files took 330 ms of the JavaScript thread. Text is Latin-1.
+ * The answers of one build as flat arrays. Objects for 10,000 files blocked the event loop for 330 ms. Texts use Latin-1.
  *
- * `index` begins with `[resources, representations, layouts, templates]`. Then come the resources, 10 numbers each: where
- * the text of the path begins, its length; its layout; its first representation, how many it has; the texts of
- * `Last-Modified` and `Use-As-Dictionary` (length 0: none); flags (`engineFlags`). Then the representations, 6 numbers each:
- * its template; the entity tag with its quotes; the slab of the body, where the body begins in it, its length. Then the
- * templates, 4 numbers each: the text of the head of the 200, and of the 304. Heads are status line and fields, each line
- * with its CRLF, without `Date`, `Connection`, `Keep-Alive` and the empty line, which the engine adds; in the place of
- * what differs between files they have a mark (`engineMarks`).
+ * A text is a pair of numbers: its position in `text` and its length. A length of 0 means that there is no value.
+ * `index` contains:
+ *
+ * 1. `[resources, representations, layouts, templates]`: the number of each.
+ * 2. 10 numbers per resource: its path (text), its layout, the number of its first representation, the count of its
+ *    representations, `Last-Modified` (text), `Use-As-Dictionary` (text), and its flags (`engineFlags`).
+ * 3. 6 numbers per representation: its template, its entity tag with quotes (text), and the slab, the position and the
+ *    length of its body.
+ * 4. 4 numbers per template: the heads of the 200 and of the 304 (texts).
+ *
+ * A head is a status line and fields, each with CRLF. `engineMarks` are placeholders for values that differ between
+ * files. The engine appends `Date`, `Connection`, `Keep-Alive` and the empty line.
  */
 export interface EngineTable {
-  /** Nobody writes to it from now on. */
+  /** Must not change afterwards. */
   readonly text: Uint8Array
   readonly index: Uint32Array
-  /** Memory of bodies: nobody writes to it from now on. */
+  /** The bodies in memory. They must not change afterwards. */
   readonly slabs: readonly Uint8Array[]
-  /** Files of bodies that are not in memory; in the index their numbers follow those of the slabs. */
+  /** The files with bodies that are not in memory. In `index`, their numbers follow those of the slabs. */
   readonly files: readonly EngineFile[]
-  /** The values of `Accept-Encoding` that are known; the first stands for its absence. */
+  /** The known values of `Accept-Encoding`. The first one represents its absence. */
   readonly codings: readonly string[]
-  /** For each of them and each layout by turns: the place of the representation within its resource, or `engineAsks`. */
+  /** For each coding and each layout: the index of the representation within its resource, or `engineNodeChoice`. */
   readonly choices: Uint8Array
   /**
-   * Where answers are observed: of each template the class of its 200 and that of its 304, below 64. What is of one
-   * class is counted as one, whatever build it is of.
+   * For each template, the class of its 200 and the class of its 304. Needed for metrics and logs. Classes are below
+   * 64, and the counters of a class continue across builds.
    */
   readonly classes?: Uint8Array
-  /** Where answers are observed: of each representation the bytes that its coding saves. */
+  /** For each representation, the bytes that its coding saves. Needed for metrics. */
   readonly saved?: Float64Array
 }
 
-/** A file that is read for each answer. Where it is another one by then, Node answers. */
+/** A file that the engine reads for each answer. If the file has changed, Node answers. */
 export interface EngineFile {
-  /** Absolute. */
+  /** The absolute path. */
   readonly path: string
-  /** Its fingerprint and its time of change: `size:mtimeNs:dev:ino:ctimeNs`. */
+  /** The fingerprint and the change time: `size:mtimeNs:dev:ino:ctimeNs`. */
   readonly state: string
-  /** Whether its bytes were compared with a digest; else its time of change has to stay the same during an answer, too. */
+  /**
+   * Whether the server has verified its bytes with a digest. Otherwise, an answer is also aborted if the change time
+   * changes.
+   */
   readonly hasDigest: boolean
 }
 
-/** What stands in a template for a value of the representation or its resource: octets that no field has. */
+/** Placeholders in templates. Field values cannot contain these octets. */
 export const engineMarks = {
   entityTag: '\u0001',
   contentLength: '\u0002',
@@ -196,83 +207,95 @@ export const engineMarks = {
 
 /** Flags of a resource. */
 export const engineFlags = {
-  /** Node answers a request for it that has `Available-Dictionary`. */
+  /** Node answers requests with `Available-Dictionary`. */
   hasDeltas: 1,
-  /** Node answers a request over HTTP/2 that gets its body, and sends a 103 before it. */
+  /** Node answers HTTP/2 requests for the body, because it sends a 103 first. */
   hasHints: 2,
 } as const
 
-/** The choice that says: Node answers. */
-export const engineAsks = 255
+/** The choice that means that Node answers. */
+export const engineNodeChoice = 255
 
-/** The slab of a representation whose body is not in memory: Node answers. */
+/** The slab number of a body that Node sends. */
 export const noSlab = 0xff_ff_ff_ff
 
-/** The engine, as the addon has it. */
+/** The native engine. */
 export interface Engine {
   /**
-   * Answers from this table from now on; answers under way end as they began.
+   * Replaces the table. Unfinished answers continue with the old table.
    *
-   * @throws Error for a table whose numbers point outside of it.
+   * @throws Error if a number of the table refers to a position outside the table.
    */
   setTable(table: EngineTable): void
-  /** Answers requests with this value by itself; `choices` is one byte for each layout of the current table. */
+  /** Adds a value of `Accept-Encoding`. `choices` has one byte per layout of the current table. */
   learnCoding(value: string, choices: Uint8Array): void
-  /** Takes all learned values of `Accept-Encoding` back. */
+  /** Removes all learned values of `Accept-Encoding`. */
   forgetCodings(): void
-  /** Answers requests with this `Host` by itself. */
+  /** Adds an allowed value of `Host`. */
   learnHost(value: string): void
-  /** Takes all learned hosts back. */
+  /** Removes all learned hosts. */
   forgetHosts(): void
   /**
-   * Encrypts new connections so from now on; open ones go on. Before the first call none are encrypted.
+   * Encrypts new connections with these credentials. Without a call, connections are not encrypted.
    *
-   * @throws Error for what cannot be used, such as a kind of key that the engine does not know.
+   * @throws Error if the engine cannot use them, for example an unsupported type of key.
    */
   setCredentials(credentials: EngineCredentials): void
   /**
-   * Accepts connections.
+   * Starts to accept connections.
    *
    * @throws Error with the system's `code`, such as `EADDRINUSE`.
    */
   listen(address: EngineAddress): ListeningAddress
-  /** Node's answer to the request under way is whole after so many bytes on the handed connection. */
+  /** Reports that Node's answer ends after `bytesWritten` bytes of the handed connection. */
   done(id: number, bytesWritten: number): void
   /**
-   * Node closes its end of a handed connection next, and its client must not take that for the end of the answer: it gets a
-   * reset.
+   * Reports that Node is about to close its end of a handed connection in the middle of an answer. The client then
+   * receives a reset.
    */
   reset(id: number): void
-  /** Connections that are open. */
+  /** Returns the number of open connections. */
   connections(): number
-  /** Connections that a fault of the engine has closed, each alone; the fault itself is on standard error. */
+  /** Returns the number of connections that a panic has closed. Panics are written to standard error. */
   panics(): number
-  /** Connections that were closed at once, because too many are open for the engine or for the system. */
+  /** Returns the number of connections that were closed immediately, because the engine or the system had too many. */
   dropped(): number
   /**
-   * What was counted of answers since the begin, where they are observed: answers begun, those aborted, bytes saved by whole
-   * ones, bytes of bodies that were sent, nanoseconds that answers took; 64 classes of answers that have ended; the parts of
-   * the histogram, one more than it has bounds.
+   * Returns the counters since the start, if answers are observed:
+   *
+   * - started answers, aborted answers, bytes saved by complete answers, sent bytes of bodies, and their total duration
+   *   in nanoseconds;
+   * - ended answers of each of 64 classes;
+   * - ended answers of each histogram bucket, with one more bucket than bounds.
    */
   counts(): Float64Array
   /**
-   * Takes the records of each thread that has made some, in the order of ends. Each one, in little-endian: its length (u32),
-   * when the answer ended (seconds since 1970, f64), how many seconds it took (f64), bytes of its body that were sent (u64),
-   * its class (u8), whether it was aborted (u8), the length of the peer's address (u8), the address, the head of the request.
+   * Returns the log records since the last call, one array per thread that has any, in the order in which answers
+   * ended.
+   *
+   * Fields of a record, little-endian:
+   *
+   * - its length (u32),
+   * - the end of the answer in seconds since 1970 (f64), and its duration in seconds (f64),
+   * - the sent bytes of its body (u64),
+   * - its class (u8), and whether it was aborted (u8),
+   * - the length of the client's address (u8), and the address,
+   * - the head of the request.
    */
   takeLog(): Uint8Array[]
   /**
-   * Stops: no new connections but those that the system has queued, idle ones are closed at once, new ones after a second,
-   * answers under way get so many milliseconds and say `Connection: close`. Settles when the last one is closed.
+   * Stops the engine. It accepts connections that are already queued, closes idle ones immediately and new ones after a
+   * second. Unfinished answers have `gracePeriod` milliseconds, and send `Connection: close`. Resolves when the last
+   * connection is closed.
    */
   drain(gracePeriod: number): Promise<void>
 }
 
-/** What the addon exports. */
+/** The exports of the addon. */
 export interface EngineBinding {
   readonly Engine: {
     new (options: EngineOptions, listener: EngineListener): Engine
-    /** @throws Error for what `setCredentials` would not take. */
+    /** @throws Error if `setCredentials` would reject the credentials. */
     checkCredentials(credentials: EngineCredentials): void
   }
   readonly SharedSocket: {

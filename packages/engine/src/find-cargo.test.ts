@@ -7,7 +7,7 @@ import { runCommand } from '../../../scripts/run-command.mjs'
 
 let folder: string
 
-/** Programs of a machine that has these alone. */
+/** `PATH` only contains these programs. */
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'serve-dist-cargo-'))
   await program(
@@ -19,19 +19,19 @@ beforeEach(async () => {
 
 afterEach(async () => await rm(folder, { recursive: true }))
 
-describe.skipIf(process.platform === 'win32')('whyNoCargo', () => {
-  test('has no reason where a cargo, a C compiler and the crates are', async () => {
+describe.skipIf(process.platform === 'win32')('findCargoProblem', () => {
+  test('returns undefined if cargo, a C compiler and the crates are available', async () => {
     expect(await reason()).toBe('undefined')
   })
 
-  test('is that no cargo is here, or an old one', async () => {
+  test('reports a missing or old cargo', async () => {
     await program('cargo', `printf 'release: 1.87.9\\nhost: x86_64-unknown-linux-gnu\\n'`)
     expect(await reason()).toMatch(/^cargo 1\.87\.9 is older than 1\.\d+$/)
     await rm(join(folder, 'cargo'))
-    expect(await reason()).toMatch(/^there is no cargo here \(Rust 1\.\d+ or newer\)$/)
+    expect(await reason()).toMatch(/^cargo is not installed \(Rust 1\.\d+ or newer\)$/)
   })
 
-  test('is that the crates are not here, and there is no network', async () => {
+  test('reports crates that cannot be downloaded', async () => {
     await program(
       'cargo',
       `case $1 in
@@ -39,29 +39,29 @@ describe.skipIf(process.platform === 'win32')('whyNoCargo', () => {
         fetch) echo 'error: failed to download' >&2; exit 101 ;;
       esac`,
     )
-    expect(await reason()).toBe('its crates are not here and cannot be fetched')
+    expect(await reason()).toBe('cargo cannot download the crates')
   })
 
-  test('is that cc cannot link, or is not there', async () => {
+  test('reports a missing or broken C compiler', async () => {
     await program('cc', 'echo "ld: cannot find crti.o"; exit 1')
-    expect(await reason()).toBe('no C compiler works here (cc)')
+    expect(await reason()).toBe('the C compiler does not work (cc)')
     await rm(join(folder, 'cc'))
-    expect(await reason()).toBe('no C compiler works here (cc)')
+    expect(await reason()).toBe('the C compiler does not work (cc)')
   })
 
-  test('asks the compiler and the linker that the environment names', async () => {
-    expect(await reason({ CC: 'ccache clang' })).toBe('no C compiler works here (ccache clang)')
+  test('uses the compiler and the linker of the environment', async () => {
+    expect(await reason({ CC: 'ccache clang' })).toBe('the C compiler does not work (ccache clang)')
     await program('ccache', 'test "$1" = clang')
     expect(await reason({ CC: 'ccache clang' })).toBe('undefined')
     await rm(join(folder, 'cc'))
-    expect(await reason({ CC: 'ccache clang' })).toBe('no C compiler works here (cc)')
+    expect(await reason({ CC: 'ccache clang' })).toBe('the C compiler does not work (cc)')
     const linker = { CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_LINKER: 'clang' }
     expect(await reason({ CC: 'ccache clang', ...linker })).toBe('undefined')
   })
 })
 
 describe.skipIf(process.platform === 'win32')('pnpm engine', () => {
-  test('leaves out what this cargo has no component for, loudly, and fails where CI is set', async () => {
+  test('reports missing components of cargo, and fails in CI', async () => {
     expect(await check()).toEqual({ exitCode: 0, output: '' })
     await program(
       'cargo',
@@ -71,7 +71,7 @@ describe.skipIf(process.platform === 'win32')('pnpm engine', () => {
         test) echo tested ;;
       esac`,
     )
-    const output = '⚠ SKIPPED: there is no `cargo clippy` here\ntested\n'
+    const output = '⚠ SKIPPED: `cargo clippy` is not installed\ntested\n'
     expect(await check()).toEqual({ exitCode: 77, output })
     expect(await check({ CI: 'true' })).toEqual({ exitCode: 1, output })
   })
@@ -79,7 +79,7 @@ describe.skipIf(process.platform === 'win32')('pnpm engine', () => {
 
 async function reason(environment: Record<string, string> = {}) {
   const url = new URL('../find-cargo.mjs', import.meta.url).href
-  const script = `import { whyNoCargo } from '${url}'; console.log(await whyNoCargo())`
+  const script = `import { findCargoProblem } from '${url}'; console.log(await findCargoProblem())`
   const { output } = await node(['--input-type=module', '--eval', script], environment)
   return output.trimEnd()
 }

@@ -7,7 +7,7 @@ import { platforms } from './load-binding.ts'
 
 let folder: string
 
-// As it is installed: no binary is compiled beside it.
+// A copy outside the repository, without a compiled binary next to it.
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'serve-dist-engine-'))
   await cp(fileURLToPath(new URL('load-binding.ts', import.meta.url)), join(folder, 'src/load-binding.ts'))
@@ -16,7 +16,7 @@ beforeEach(async () => {
 afterEach(async () => await rm(folder, { recursive: true }))
 
 describe('loadEngine', () => {
-  test('says which package has the binary of this platform', async () => {
+  test('returns the package that has the binary for this platform', async () => {
     const platform = await platformOfTheLine()
     expect(platform).toMatch(
       new RegExp(`^${process.platform}-${process.arch}${process.platform === 'linux' ? '-(gnu|musl)' : ''}$`),
@@ -28,20 +28,20 @@ describe('loadEngine', () => {
     )
   })
 
-  test('says for which platform there is none', async () => {
+  test('names a platform without a binary', async () => {
     vi.spyOn(process, 'arch', 'get').mockReturnValue('riscv64')
     expect(await load()).toMatch(/^@serve-dist\/engine has no binary for \w+-riscv64(-\w+)?$/)
     vi.restoreAllMocks()
   })
 
-  test('takes the binary of the package of this platform', async () => {
+  test('loads the binary from the package for this platform', async () => {
     const installed = join(folder, 'node_modules/@serve-dist', `engine-${await platformOfTheLine()}`)
     await mkdir(installed, { recursive: true })
     await writeFile(join(installed, 'index.js'), 'exports.Engine = class {}')
     expect(await load()).toEqual({ Engine: expect.any(Function) })
   })
 
-  test('says in one line why a binary cannot be loaded', async () => {
+  test('returns the reason in one line if a binary cannot be loaded', async () => {
     await mkdir(join(folder, 'dist'))
     await writeFile(join(folder, 'dist/engine.node'), 'no library')
     expect(await load()).toMatch(/^@serve-dist\/engine cannot be loaded: .*engine\.node.*$/)

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
 import type { EngineBinding } from './binding.ts'
 
-/** Those that have a package with a binary. */
+/** The platforms that have a package with a binary. */
 export const platforms: readonly string[] = [
   'darwin-arm64',
   'darwin-x64',
@@ -14,9 +14,9 @@ export const platforms: readonly string[] = [
 ]
 
 /**
- * Loads the addon: the one that was compiled in this repository, else that of this platform's package.
+ * Loads the addon that was compiled in this repository, or the one from the package for this platform.
  *
- * @returns the addon, or one line that says why there is none.
+ * @returns the addon, or one line with the reason why it is not available.
  */
 export function loadEngine(): EngineBinding | string {
   const compiled = fileURLToPath(new URL('../dist/engine.node', import.meta.url))
@@ -36,13 +36,13 @@ export function loadEngine(): EngineBinding | string {
   }
 }
 
-/** As the packages of binaries are named: `darwin-arm64`, `linux-x64-musl`. */
+/** Returns the platform as in the names of packages: `darwin-arm64`, `linux-x64-musl`. */
 function platformName(): string {
   const { platform, arch } = process
   return platform === 'linux' ? `linux-${arch}-${isMusl() ? 'musl' : 'gnu'}` : `${platform}-${arch}`
 }
 
-/** The C library is mapped into this very process; a report of Node's, which names it as well, takes 10 ms. */
+/** Finds musl among the mapped libraries. `process.report` also names the C library, but takes 10 ms. */
 function isMusl(): boolean {
   try {
     return readFileSync('/proc/self/maps', 'latin1').includes('/ld-musl-')

@@ -1,4 +1,4 @@
-import { mismatch } from '@serve-dist/foundation/values/mismatch'
+import { describeMismatch } from '@serve-dist/foundation/values/describe-mismatch'
 import { type ContentCoding, contentCodings } from './content-coding.ts'
 import { glob } from './glob-schema.ts'
 import { isBasePath } from './is-base-path.ts'
@@ -33,7 +33,7 @@ export const sentSource: s.Schema<string> = s.text('a source', /^[\x21-\x2B\x2D-
 /** The path of a file that can be served. */
 export const servablePath: s.Schema<string> = s.checked(s.text('a path'), (path, note) => {
   const problem = pathProblem(path)
-  if (problem !== undefined) note(mismatch(`a path that can be served, but ${problem}`, path))
+  if (problem !== undefined) note(describeMismatch(`a path that can be served, but ${problem}`, path))
 })
 
 export const selection: s.Schema<Selection> = s.objectOf<Selection>({

@@ -1,5 +1,5 @@
 import type { PolicyRules } from './content-security-policy.ts'
-import { nearestName } from '@serve-dist/foundation/text/nearest-name'
+import { findNearestName } from '@serve-dist/foundation/text/find-nearest-name'
 import { policyDirectives } from './policy-directives.ts'
 import { policySourceProblem } from './policy-source-problem.ts'
 import type { EnvironmentValues, RuntimeEnvironment } from './runtime-environment.ts'
@@ -52,7 +52,7 @@ function namesIn(rule: PolicyRules): { readonly directive: string; readonly name
 function unknownName(name: string, known: readonly string[]): string {
   const found = `the build takes no "${name}" from its environment`
   if (known.length === 0) return `${found}; list it in the plugin's option env`
-  const nearest = nearestName(name, known)
+  const nearest = findNearestName(name, known)
   return nearest === undefined
     ? `${found}; the option env lists ${known.join(', ')}`
     : `${found}; did you mean "${nearest}"?`

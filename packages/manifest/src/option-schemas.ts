@@ -1,5 +1,5 @@
 import { byteSizeForm, byteSizeOf } from '@serve-dist/foundation/text/byte-size'
-import { mismatch } from '@serve-dist/foundation/values/mismatch'
+import { describeMismatch } from '@serve-dist/foundation/values/describe-mismatch'
 import type { ByteSize } from './byte-size.ts'
 import { OperatorError } from './operator-error.ts'
 import * as s from './schema.ts'
@@ -14,7 +14,10 @@ import * as s from './schema.ts'
  */
 export function readOptions<Options>(schema: s.Schema<Options>, given: unknown, place = ''): Options {
   if (typeof given !== 'object' || given === null || Array.isArray(given)) {
-    throw new OperatorError('SD_OPTION_INVALID', `${place || 'options'}: ${mismatch('an object', given)}`)
+    throw new OperatorError(
+      'SD_OPTION_INVALID',
+      `${place || 'options'}: ${describeMismatch('an object', given)}`,
+    )
   }
   return s.read(schema, given, place, (problems) => new OperatorError('SD_OPTION_INVALID', problems))
 }

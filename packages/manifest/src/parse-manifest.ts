@@ -23,7 +23,7 @@ import {
   manifestVersion,
   stateDirectory,
 } from './manifest.ts'
-import { mismatch, show } from '@serve-dist/foundation/values/mismatch'
+import { describeMismatch, formatValue } from '@serve-dist/foundation/values/describe-mismatch'
 import { pathProblem } from './path-problem.ts'
 import { runtimeEnvironment } from './runtime-environment-schema.ts'
 import * as s from './schema.ts'
@@ -95,7 +95,7 @@ export function parseManifest(json: string): Manifest {
   const { version }: { readonly version?: unknown } = Object(document)
   if (version !== manifestVersion) {
     throw invalid([
-      `$.version: this release of serve-dist reads version ${manifestVersion}, found ${show(version)}; build again with the release that serves, or serve with the release that built`,
+      `$.version: this release of serve-dist reads version ${manifestVersion}, found ${formatValue(version)}; build again with the release that serves, or serve with the release that built`,
     ])
   }
   const read = s.read(manifest, document, '$', invalid)
@@ -132,7 +132,7 @@ function checkNames(files: readonly ManifestFile[], problems: string[]): void {
   for (const [index, file] of files.entries()) {
     if (file.path < previous)
       problems.push(
-        `${placeOf(index)}.path: ${show(file.path)} stands after ${show(previous)}; files are sorted by path`,
+        `${jsonPathOfFile(index)}.path: ${formatValue(file.path)} stands after ${formatValue(previous)}; files are sorted by path`,
       )
     previous = file.path
     const variants = file.variants.map((variant) => ({
@@ -143,7 +143,9 @@ function checkNames(files: readonly ManifestFile[], problems: string[]): void {
       const claim = { index, isFile: path === file.path, size, sha256 }
       const owner = owners.get(path)
       if (owner !== undefined && !isSameFile(owner, claim)) {
-        problems.push(`${placeOf(index)}: ${show(path)} is already claimed by ${placeOf(owner.index)}`)
+        problems.push(
+          `${jsonPathOfFile(index)}: ${formatValue(path)} is already claimed by ${jsonPathOfFile(owner.index)}`,
+        )
       }
       owners.set(path, claim)
     }
@@ -155,7 +157,9 @@ function checkRuntimeFile({ environment, files }: Manifest, problems: string[]):
   for (const [index, { path, runtime = false }] of files.entries()) {
     const isModule = path === environment?.path
     if (runtime !== isModule)
-      problems.push(`${placeOf(index)}.runtime: ${mismatch(`${isModule} for ${show(path)}`, runtime)}`)
+      problems.push(
+        `${jsonPathOfFile(index)}.runtime: ${describeMismatch(`${isModule} for ${formatValue(path)}`, runtime)}`,
+      )
   }
 }
 
@@ -183,7 +187,7 @@ function haveClearNames(files: readonly ManifestFile[]): boolean {
   return true
 }
 
-function placeOf(index: number): string {
+function jsonPathOfFile(index: number): string {
   return `$.files[${index}]`
 }
 

@@ -1,4 +1,4 @@
-import { nearestName } from '@serve-dist/foundation/text/nearest-name'
+import { findNearestName } from '@serve-dist/foundation/text/find-nearest-name'
 import { directiveTakes, type PolicyDirective } from './policy-directives.ts'
 
 // CSP Level 3 §2.3.1: grammar of sources; WHATWG HTML §7.1.5: of sandboxes; Trusted Types §4.
@@ -133,7 +133,7 @@ function keywordProblem(directive: PolicyDirective, source: string, takesCode: b
 
 function knownWord(word: string, words: readonly string[]): string | undefined {
   if (words.includes(word)) return undefined
-  const nearest = nearestName(word, words)
+  const nearest = findNearestName(word, words)
   return nearest === undefined
     ? `expected one of ${words.join(', ')}, found ${word}`
     : `there is no ${word}; did you mean ${nearest}?`

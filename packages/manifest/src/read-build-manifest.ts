@@ -1,6 +1,6 @@
 import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { isMissing, reasonOf } from '@serve-dist/foundation/files/file-error'
+import { isNotFoundError, reasonOf } from '@serve-dist/foundation/files/file-error'
 // Its own file of the package: what answers requests loads nothing of the file system.
 import {
   buildNotFound,
@@ -23,7 +23,7 @@ import {
  */
 export async function readBuildManifest(directory: string): Promise<Manifest> {
   const found = await stat(directory).catch((cause: unknown) => {
-    throw isMissing(cause) ? buildNotFound(directory, { cause }) : unreadable(directory, cause)
+    throw isNotFoundError(cause) ? buildNotFound(directory, { cause }) : unreadable(directory, cause)
   })
   if (!found.isDirectory()) throw buildNotFound(directory)
   // A compression that is under way, or was killed, may still be about to write variants.
@@ -56,7 +56,7 @@ async function readIfThere(file: string): Promise<string | undefined> {
   try {
     return await readFile(file, 'utf8')
   } catch (cause) {
-    if (isMissing(cause)) return undefined
+    if (isNotFoundError(cause)) return undefined
     throw unreadable(file, cause)
   }
 }

@@ -1,5 +1,5 @@
 import { isJson } from '@serve-dist/foundation/values/is-json'
-import { mismatch } from '@serve-dist/foundation/values/mismatch'
+import { describeMismatch } from '@serve-dist/foundation/values/describe-mismatch'
 import { servablePath } from './document-schemas.ts'
 import * as s from './schema.ts'
 import {
@@ -40,7 +40,7 @@ export function environmentVariables(
     if (preset === undefined) return
     if (required) note('a required variable takes no default; remove one of the two', 'default')
     const problem = presetProblem(type, preset)
-    if (problem !== undefined) note(mismatch(problem, preset), 'default')
+    if (problem !== undefined) note(describeMismatch(problem, preset), 'default')
   })
   return s.recordOf(
     s.converted(variable, ({ type, required, default: preset }) => ({

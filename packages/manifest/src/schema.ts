@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { mismatch, show } from '@serve-dist/foundation/values/mismatch'
+import { describeMismatch, formatValue } from '@serve-dist/foundation/values/describe-mismatch'
 
 // The only file that imports valibot, so that it is bundled once and no published type names it
 // (docs/decisions/031-one-schema.md).
@@ -76,7 +76,7 @@ export function wholeNumber(what: string, most: number = Number.MAX_SAFE_INTEGER
 }
 
 export function oneOf<const Choice extends string | number>(choices: readonly Choice[]): Schema<Choice> {
-  return v.picklist(choices, expected(`one of ${choices.map(show).join(', ')}`))
+  return v.picklist(choices, expected(`one of ${choices.map(formatValue).join(', ')}`))
 }
 
 export function listOf<Item>(item: Schema<Item>): Schema<Item[]> {
@@ -116,7 +116,7 @@ export function objectOf<Type extends object>(
   // Of a missing field, the problem is the one that it has.
   const message = ({ input, path }: v.BaseIssue<unknown>): string => {
     const field = entries[String(path?.[0].key)]
-    return (field && v.safeParse(field, undefined).issues?.[0].message) ?? mismatch(what, input)
+    return (field && v.safeParse(field, undefined).issues?.[0].message) ?? describeMismatch(what, input)
   }
   const object =
     unknownKey === undefined ? v.object(entries, message) : closedObject(entries, message, unknownKey)
@@ -239,7 +239,7 @@ function ofValibot<Output>(schema: Schema<Output>): v.GenericSchema<unknown, Out
 }
 
 function expected(what: string): (issue: v.BaseIssue<unknown>) => string {
-  return ({ input }) => mismatch(what, input)
+  return ({ input }) => describeMismatch(what, input)
 }
 
 function pathItem(key: PropertyKey): v.UnknownPathItem {
@@ -251,12 +251,12 @@ function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
 }
 
 function describe({ path, message }: v.BaseIssue<unknown>, place: string): string {
-  const whole = path?.reduce((outer, { key }) => placeOf(outer, key), place) ?? place
+  const whole = path?.reduce((outer, { key }) => appendKey(outer, key), place) ?? place
   return whole === '' ? message : `${whole}: ${message}`
 }
 
 /** `a[0]` for an index, `a.b` for a name, `a["b c"]` for any other key. */
-function placeOf(place: string, key: unknown): string {
+function appendKey(place: string, key: unknown): string {
   if (typeof key === 'number') return `${place}[${key}]`
   const name = String(key)
   const own = /^[A-Za-z_$][\w$]*$/.test(name) ? `.${name}` : `[${JSON.stringify(name)}]`

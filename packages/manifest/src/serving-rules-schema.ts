@@ -1,5 +1,5 @@
-import { nearestName } from '@serve-dist/foundation/text/nearest-name'
-import { show } from '@serve-dist/foundation/values/mismatch'
+import { findNearestName } from '@serve-dist/foundation/text/find-nearest-name'
+import { formatValue } from '@serve-dist/foundation/values/describe-mismatch'
 import { fieldProblem, isFieldValue } from './field-grammar.ts'
 import { glob } from './glob-schema.ts'
 import { beside, conflictingFields } from './policy-conflicts.ts'
@@ -35,8 +35,8 @@ function redirect(form: s.ObjectForm): s.Schema<RedirectRule> {
   )
   return s.checked(fields, ({ from, to }, note) => {
     const [source, target] = [redirectSourceProblem(from), redirectTargetProblem(to, from)]
-    if (source !== undefined) note(`${source}, found ${show(from)}`, 'from')
-    if (target !== undefined) note(`${target}, found ${show(to)}`, 'to')
+    if (source !== undefined) note(`${source}, found ${formatValue(from)}`, 'from')
+    if (target !== undefined) note(`${target}, found ${formatValue(to)}`, 'to')
   })
 }
 
@@ -83,7 +83,7 @@ export const writtenServingRules: s.Schema<ServingRules> = s.lazy(() =>
 function refusingUnknown(noun: string): s.ObjectForm {
   return {
     unknownKey(key, known) {
-      const nearest = nearestName(key, known)
+      const nearest = findNearestName(key, known)
       const cure =
         nearest === undefined ? `the ${noun}s are ${known.join(', ')}` : `did you mean "${nearest}"?`
       return `there is no such ${noun}; ${cure}`

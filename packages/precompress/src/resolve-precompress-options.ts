@@ -1,7 +1,7 @@
 import { byteSizeForm } from '@serve-dist/foundation/text/byte-size'
 import { escapeMessage } from '@serve-dist/foundation/text/escape-invisible'
 import { globProblem } from '@serve-dist/foundation/text/glob-problem'
-import { isNegative } from '@serve-dist/foundation/text/is-negative'
+import { isNegatedPattern } from '@serve-dist/foundation/text/is-negated-pattern'
 import {
   type ContentCoding,
   contentCodings,
@@ -30,13 +30,15 @@ const patterns =
 const precompressSchema = s.objectOf<ResolvedPrecompressOptions>(
   {
     include: s.withDefault(
-      patternList('at least one of them without "!"', (list) => list.some((pattern) => !isNegative(pattern))),
+      patternList('at least one of them without "!"', (list) =>
+        list.some((pattern) => !isNegatedPattern(pattern)),
+      ),
       () => ['**'],
     ),
     exclude: s.withDefault(
       patternList(
         'none of them with "!": each pattern is matched by itself, so that one would leave out everything else',
-        (list) => !list.some(isNegative),
+        (list) => !list.some(isNegatedPattern),
       ),
       () => [],
     ),

@@ -4,12 +4,12 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { precompress } from '../src/pass/precompress.ts'
 import { addFiles, makeFolder } from './support/make-folder.ts'
-import { mayMount, mountFolder } from './support/mount-folder.ts'
+import { canMountFolders, mountFolder } from './support/mount-folder.ts'
 import { readFolder } from './support/read-folder.ts'
 
 const script = 'export const answer = () => "forty-two";\n'.repeat(100)
 
-const canMount = await mayMount()
+const canMount = await canMountFolders()
 
 async function failureOf(pass: Promise<unknown>): Promise<string> {
   return await pass.then(

@@ -67,4 +67,4 @@ export function resolveChangeOptions(options: ChangeOptions): ResolvedChangeOpti
 }
 
 /** So often a change is begun anew where others change the store meanwhile. */
-export const mostTries = 20
+export const maximumAttempts = 20

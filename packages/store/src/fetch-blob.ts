@@ -6,7 +6,7 @@ import { reasonOf } from '@serve-dist/foundation/files/file-error'
 import type { StoreBackend, Stoppable } from './backend.ts'
 import { blobKey, type NamedBlob } from './layout.ts'
 import { storeUnavailable } from './store-error.ts'
-import { timeFor, withinTime } from './within-time.ts'
+import { timeLimitFor, withTimeLimit } from './with-time-limit.ts'
 
 /** A digest that is wrong once may have been spoilt on the way. */
 const tries = 2
@@ -25,11 +25,11 @@ export async function fetchBlob(
 ): Promise<'fetched' | 'missing'> {
   const key = blobKey(sha256)
   const step = { place: store.place, verb: 'read', key } as const
-  const limit = { milliseconds: timeFor(size), signal: given }
+  const limit = { milliseconds: timeLimitFor(size), signal: given }
   for (let left = tries; left > 0; left -= 1) {
     const aside = `${to}.${randomUUID()}.part`
     try {
-      const found = await withinTime(step, limit, async (signal) => {
+      const found = await withTimeLimit(step, limit, async (signal) => {
         const object = await store.read(key, { signal })
         if (object === undefined || object === 'unchanged') return undefined
         if (object.size === size) return await writeDigested(object.body, aside, signal)

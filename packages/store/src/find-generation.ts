@@ -1,5 +1,5 @@
 import { OperatorError } from '@serve-dist/manifest'
-import { firstNames } from '@serve-dist/foundation/text/first-names'
+import { joinFirstNames } from '@serve-dist/foundation/text/join-first-names'
 
 /**
  * The build that somebody means.
@@ -15,7 +15,7 @@ export function findGeneration(ids: Iterable<string>, given: string, place: stri
   if (only !== undefined && (found.length === 1 || only === given)) return only
   const problem =
     found.length > 1
-      ? `several builds begin with ${given}: ${firstNames(found)}`
-      : `has no build ${given}; ${all.length === 0 ? 'nothing was published yet' : `it has ${firstNames(all)}`}`
+      ? `several builds begin with ${given}: ${joinFirstNames(found)}`
+      : `has no build ${given}; ${all.length === 0 ? 'nothing was published yet' : `it has ${joinFirstNames(all)}`}`
   throw new OperatorError('SD_GENERATION_MISSING', `${place}: ${problem}`)
 }

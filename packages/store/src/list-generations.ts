@@ -1,5 +1,5 @@
 import type { StoreBackend, Stoppable } from './backend.ts'
-import { bytesOf } from './bytes-of.ts'
+import { sumBytes } from './sum-bytes.ts'
 import { readHead } from './history/swap-history.ts'
 import type { HistoryRow } from './layout.ts'
 import { readBuilds } from './read-builds.ts'
@@ -51,8 +51,8 @@ export async function listGenerations(
       ...(superseded !== undefined && { superseded }),
       isRestored: restores !== undefined,
       files: builds.generations.get(id)?.originals.size ?? 0,
-      bytes: bytesOf(blobs),
-      ownBytes: bytesOf(blobs.filter(({ sha256 }) => holders.get(sha256) === 1)),
+      bytes: sumBytes(blobs),
+      ownBytes: sumBytes(blobs.filter(({ sha256 }) => holders.get(sha256) === 1)),
       ...(problem !== undefined && { problem }),
     }
   }

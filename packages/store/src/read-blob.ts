@@ -2,7 +2,7 @@ import { buffer } from 'node:stream/consumers'
 import { sha256Of } from '@serve-dist/foundation/text/sha256-of'
 import type { StoreBackend, Stoppable } from './backend.ts'
 import { blobKey, type NamedBlob } from './layout.ts'
-import { withinTime } from './within-time.ts'
+import { withTimeLimit } from './with-time-limit.ts'
 
 /** Milliseconds for one: what takes longer hangs. */
 const longestRead = 60_000
@@ -19,7 +19,7 @@ export async function readBlob(
 ): Promise<Uint8Array | undefined> {
   const key = blobKey(sha256)
   const step = { place: store.place, verb: 'read', key } as const
-  return await withinTime(step, { milliseconds: longestRead, signal: given }, async (signal) => {
+  return await withTimeLimit(step, { milliseconds: longestRead, signal: given }, async (signal) => {
     const object = await store.read(key, { signal })
     if (object === undefined || object === 'unchanged') return undefined
     if (object.size !== size) {

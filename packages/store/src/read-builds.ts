@@ -1,5 +1,5 @@
 import { type Manifest, OperatorError } from '@serve-dist/manifest'
-import { forEachAtOnce } from '@serve-dist/foundation/concurrency/for-each-at-once'
+import { forEachConcurrently } from '@serve-dist/foundation/concurrency/for-each-concurrently'
 import type { StoreBackend, Stoppable } from './backend.ts'
 import { deltaBlobsOf, deltasPrefix } from './deltas/deltas-document.ts'
 import { blobsOf, type NamedBlob } from './layout.ts'
@@ -57,7 +57,7 @@ export async function readBuilds(
     else if (error.code === 'SD_STORE_INVALID') faults.set(id, error)
     else throw error
   }
-  await forEachAtOnce(new Set(ids), readsAtOnce, async (id) => {
+  await forEachConcurrently(new Set(ids), readsAtOnce, async (id) => {
     try {
       if (!known.has(id)) {
         const manifest = await readGeneration(store, id, { signal })

@@ -3,7 +3,7 @@ import { type Manifest, OperatorError, parseManifest } from '@serve-dist/manifes
 import type { ReadOptions, StoreBackend, Stoppable } from './backend.ts'
 import { type DeltasDocument, deltasKey, parseDeltas } from './deltas/deltas-document.ts'
 import { currentKey, generationKey, type History, parseHistory } from './layout.ts'
-import { withinTime } from './within-time.ts'
+import { withTimeLimit } from './with-time-limit.ts'
 
 /** Milliseconds for a document, tries included: one is small, and what takes longer hangs. */
 const longestRead = 60_000
@@ -77,17 +77,17 @@ export async function readDeltas(
 }
 
 /** Resolves to `undefined` if a build or document is missing or invalid. */
-export async function orUndefined<Read>(reading: Promise<Read>): Promise<Read | undefined> {
+export async function undefinedIfUnreadable<Read>(reading: Promise<Read>): Promise<Read | undefined> {
   try {
     return await reading
   } catch (error) {
-    if (isUnsound(error)) return undefined
+    if (isDocumentError(error)) return undefined
     throw error
   }
 }
 
 /** Returns whether an error is about one build, and not about the store. */
-export function isUnsound(error: unknown): error is OperatorError {
+export function isDocumentError(error: unknown): error is OperatorError {
   return error instanceof OperatorError && /^SD_(?:STORE_INVALID|GENERATION_MISSING)$/.test(error.code)
 }
 
@@ -105,7 +105,7 @@ export async function readDocument(
   { signal: given, ...options }: ReadOptions = {},
 ): Promise<Document | 'unchanged' | undefined> {
   const step = { place: store.place, verb: 'read', key } as const
-  return await withinTime(step, { milliseconds: longestRead, signal: given }, async (signal) => {
+  return await withTimeLimit(step, { milliseconds: longestRead, signal: given }, async (signal) => {
     const object = await store.read(key, { ...options, signal })
     if (object === undefined || object === 'unchanged') return object
     const { body, size, version, time } = object

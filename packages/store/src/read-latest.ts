@@ -1,7 +1,7 @@
 import type { Download, Manifest } from '@serve-dist/manifest'
 import type { Stoppable, StoreBackend } from './backend.ts'
 import { readHead } from './history/swap-history.ts'
-import { downloadOf } from './publish/download.ts'
+import { computeDownload } from './publish/compute-download.ts'
 import { readDeltas, readGeneration } from './read-documents.ts'
 import { generationBlobsOf } from './read-builds.ts'
 
@@ -35,5 +35,5 @@ export async function readLatest(
     readDeltas(store, current.id, { signal }),
   ])
   const had = generationBlobsOf(replaced).originals
-  return { build, replaced, download: downloadOf(build, { had, replaced, deltas: deltas?.files }) }
+  return { build, replaced, download: computeDownload(build, { had, replaced, deltas: deltas?.files }) }
 }

@@ -1,15 +1,15 @@
 import { OperatorError } from '@serve-dist/manifest'
-import { count } from '@serve-dist/foundation/text/count'
+import { pluralize } from '@serve-dist/foundation/text/pluralize'
 import type { StoreBackend, Stoppable } from './backend.ts'
-import { type ChangeOptions, mostTries, resolveChangeOptions } from './change-options.ts'
-import { expectConditions } from './expect-conditions.ts'
+import { type ChangeOptions, maximumAttempts, resolveChangeOptions } from './change-options.ts'
+import { requireConditionalWrites } from './require-conditional-writes.ts'
 import { findGeneration } from './find-generation.ts'
-import { rowToRestore, withRestored } from './history/next-history.ts'
+import { selectRowToRestore, withRestored } from './history/next-history.ts'
 import { readHead, swapHistory } from './history/swap-history.ts'
 import { blobsOf, blobsPrefix, type History, type HistoryRow } from './layout.ts'
 import { isListed, listObjects } from './list-objects.ts'
 import { observeStore } from './observe-store.ts'
-import { isUnsound, readGeneration } from './read-documents.ts'
+import { isDocumentError, readGeneration } from './read-documents.ts'
 
 /** Where a rollback goes. */
 export interface RollbackOptions extends Pick<ChangeOptions, 'isDryRun' | 'isSinglePublisher' | 'signal'> {
@@ -44,8 +44,8 @@ export async function rollback(store: StoreBackend, options: RollbackOptions = {
   const resolved = resolveChangeOptions(options)
   const observed = observeStore(store)
   let current: HistoryRow | undefined
-  await expectConditions(observed, resolved)
-  for (let tries = 1; tries <= mostTries; tries += 1) {
+  await requireConditionalWrites(observed, resolved)
+  for (let tries = 1; tries <= maximumAttempts; tries += 1) {
     resolved.signal?.throwIfAborted()
     const head = await readHead(observed, resolved)
     const [found] = head.history.history
@@ -59,7 +59,7 @@ export async function rollback(store: StoreBackend, options: RollbackOptions = {
       await expectWhole(observed, id, resolved)
     } catch (error) {
       // A publish that came between may have let it go.
-      if (isUnsound(error) && (await readHead(observed, resolved)).version !== head.version) continue
+      if (isDocumentError(error) && (await readHead(observed, resolved)).version !== head.version) continue
       throw error
     }
     const done = { ...summary, ...(current && { replaced: current.id }) }
@@ -78,7 +78,7 @@ export async function rollback(store: StoreBackend, options: RollbackOptions = {
 
 function expectRow(history: History, to: string | undefined, place: string): HistoryRow {
   const ids = history.history.map(({ id }) => id)
-  const row = rowToRestore(history, to === undefined ? undefined : findGeneration(ids, to, place))
+  const row = selectRowToRestore(history, to === undefined ? undefined : findGeneration(ids, to, place))
   if (row !== undefined) return row
   const problem =
     ids.length === 0
@@ -93,7 +93,7 @@ async function expectWhole(store: StoreBackend, id: string, { signal }: Stoppabl
   const listed = await listObjects(store, blobsPrefix, { signal })
   const missing = blobs.filter((blob) => !isListed(listed, blob))
   if (missing.length === 0) return
-  const what = `${count(missing.length, 'blob')} of build ${id} ${missing.length === 1 ? 'is' : 'are'} missing or cut`
+  const what = `${pluralize(missing.length, 'blob')} of build ${id} ${missing.length === 1 ? 'is' : 'are'} missing or cut`
   const problem = `${store.place}: ${what}, so it cannot be served; publish it again, or roll back to another`
   throw new OperatorError('SD_STORE_INVALID', problem)
 }

@@ -5,13 +5,13 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest'
-import { mayMount, mountFolder } from '../../precompress/test/support/mount-folder.ts'
+import { canMountFolders, mountFolder } from '../../precompress/test/support/mount-folder.ts'
 import { temporaryDirectory } from '../../server/test/support/temporary-directory.ts'
 import { lockFolder } from '../src/folder/lock-folder.ts'
 import { openStore } from '../src/index.ts'
 import { textAt } from './support/read-store.ts'
 
-const canMount = await mayMount()
+const canMount = await canMountFolders()
 const running = new Set<ChildProcess>()
 afterAll(() => {
   for (const child of running) child.kill('SIGKILL')
@@ -45,7 +45,7 @@ const limits = { lifeless: 2000, patience: 500 }
 describe('a store in a folder', () => {
   test('loses no write of 8 processes at once', async () => {
     const folder = await temporaryDirectory()
-    const scripts = Array.from({ length: 8 }, () => start('count-up', folder, '12'))
+    const scripts = Array.from({ length: 8 }, () => start('increment-stored-number', folder, '12'))
     await Promise.all(scripts.map(async ({ ended }) => await ended))
     const written = scripts.flatMap(({ lines }) => lines()).map(Number)
     expect(written.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 96 }, (_, index) => index + 1))
@@ -74,9 +74,9 @@ describe('a store in a folder', () => {
 
   test('loses no write when writers are killed', async () => {
     const folder = await temporaryDirectory()
-    const lasting = Array.from({ length: 3 }, () => start('count-up', folder, '15'))
+    const lasting = Array.from({ length: 3 }, () => start('increment-stored-number', folder, '15'))
     for (let round = 0; round < 8; round += 1) {
-      const doomed = start('count-up', folder, '1000')
+      const doomed = start('increment-stored-number', folder, '1000')
       await doomed.said()
       doomed.child.kill('SIGKILL')
       await doomed.ended
@@ -188,7 +188,7 @@ describe('a store in a folder', () => {
     await (await openStore(folder)).put('blobs/x', Buffer.from('x'))
     await chmod(folder, 0o755)
     const asNobody = async (verb: string): Promise<string> => {
-      const program = fileURLToPath(new URL('support/try-verb.mjs', import.meta.url))
+      const program = fileURLToPath(new URL('support/call-store-method.mjs', import.meta.url))
       const nobody = { uid: 65_534, gid: 65_534 }
       const child = spawn(process.execPath, [program, folder, verb], { ...nobody, cwd: '/' })
       const [said] = await Promise.all([text(child.stdout), once(child, 'close')])

@@ -1,11 +1,11 @@
 import type { Environment } from 'vite'
-import { outdatedPasses } from './pass/exit-watch.ts'
-import { foldersToChange, markFolders, tellUnserved } from './pass/mark-folders.ts'
+import { findOutdatedPasses } from './pass/check-at-exit.ts'
+import { foldersToChange, markFolders, warnAboutMarkedFolders } from './pass/mark-folders.ts'
 import type { PassRequest } from './pass/pass-request.ts'
-import { forOperators, runPasses } from './pass/run-pass.ts'
-import { stateOf } from './record/build-state.ts'
+import { withoutStack, runPasses } from './pass/run-pass.ts'
+import { buildStateOf } from './record/build-state.ts'
 import { outermostFolders } from './record/output-folders.ts'
-import { recordBuild, type Recording, recordsOf } from './record/record-build.ts'
+import { recordBuild, type Recording, recordsOfProject } from './record/record-build.ts'
 import type { WrittenOutput } from './record/written-output.ts'
 import type { ServeDistSettings } from './serve-dist-options.ts'
 
@@ -21,11 +21,11 @@ interface BuildContext {
 }
 
 /** → `building`: from here on the folders change. `output`: the one that begins, if one does, and its folder. */
-export async function begin(
+export async function beginBuild(
   environment: Environment,
   output?: Recording & { readonly name: string; readonly folder: string },
 ): Promise<void> {
-  const state = stateOf(environment)
+  const state = buildStateOf(environment)
   state.phase = 'building'
   if (output !== undefined) state.outputs.set(output.name, undefined)
   const folders = foldersToChange(environment, output?.folder)
@@ -44,26 +44,26 @@ export async function begin(
 
 /** `building` → `written`, when it is the last output that began. */
 export function endOutput(environment: Environment, name: string, output: WrittenOutput): void {
-  const state = stateOf(environment)
+  const state = buildStateOf(environment)
   state.outputs.set(name, output)
   if ([...state.outputs.values()].every((written) => written !== undefined)) state.phase = 'written'
 }
 
 /** → `failed`, where a build was cut off that had begun to write. */
-export async function fail({ environment, meta }: BuildContext, error?: unknown): Promise<void> {
-  const state = stateOf(environment)
+export async function markBuildFailed({ environment, meta }: BuildContext, error?: unknown): Promise<void> {
+  const state = buildStateOf(environment)
   // Watched: what fails while it reads changed nothing, and what is closed while the next one writes is outdated.
   if (meta.watchMode && (error === undefined || state.phase !== 'building')) return
   state.phase = 'failed'
-  await tellUnserved(environment, state)
+  await warnAboutMarkedFolders(environment, state)
 }
 
 /** `written` → `finished`, or `failed`: what an environment wrote is recorded, and compressed where this is the end. */
-export async function close(
+export async function closeEnvironment(
   { environment, meta }: BuildContext,
   build: Recording & { readonly makesPass: boolean },
 ): Promise<void> {
-  const state = stateOf(environment)
+  const state = buildStateOf(environment)
   try {
     const written = [...state.outputs.values()].filter((output) => output !== undefined)
     state.folders = await recordBuild(environment, written, build)
@@ -75,48 +75,48 @@ export async function close(
         state.phase = 'finished'
         await runPasses(passesOf(environment, build.settings, true))
       })
-    } else if (!state.isPartOfApp) await finish([environment], build.settings)
+    } else if (!state.isPartOfApp) await finishEnvironments([environment], build.settings)
   } catch (error) {
     // Vite does not wait for closeBundle when it watches: an error thrown there ends the process.
-    if (!meta.watchMode) throw forOperators(error)
+    if (!meta.watchMode) throw withoutStack(error)
     // Vite 6 empties the folder when the next build begins; that build describes it.
     if (state.phase !== 'building') environment.logger.error(String(error))
   }
 }
 
 /** `written` → `finished` or `failed`: one pass over each folder that these environments wrote for clients. */
-export async function finish(
+export async function finishEnvironments(
   environments: readonly Environment[],
   settings: ServeDistSettings,
 ): Promise<void> {
-  const written = environments.filter((environment) => stateOf(environment).phase === 'written')
+  const written = environments.filter((environment) => buildStateOf(environment).phase === 'written')
   const requests = new Map<string, PassRequest>()
   for (const environment of written) {
-    const { isPartOfApp } = stateOf(environment)
+    const { isPartOfApp } = buildStateOf(environment)
     // A later build for a server may have prerendered pages into the folder of an earlier one.
     const isLater = environment.config.consumer === 'server' && !isPartOfApp
-    const outdated = isLater ? outdatedPasses(environment.getTopLevelConfig().root) : []
+    const outdated = isLater ? findOutdatedPasses(environment.getTopLevelConfig().root) : []
     const own = passesOf(environment, settings)
     for (const request of [...outdated, ...own]) requests.set(request.folder, request)
   }
   const outermost = outermostFolders(requests.keys())
-  for (const environment of written) stateOf(environment).phase = 'failed'
+  for (const environment of written) buildStateOf(environment).phase = 'failed'
   await runPasses([...requests.values()].filter(({ folder }) => outermost.includes(folder)))
-  for (const environment of written) stateOf(environment).phase = 'finished'
+  for (const environment of written) buildStateOf(environment).phase = 'finished'
 }
 
 /** The passes over the folders that an environment wrote for clients. */
 function passesOf(environment: Environment, settings: ServeDistSettings, isWatched = false): PassRequest[] {
   if (environment.config.consumer === 'server') return []
   const { logLevel = 'info', clearScreen = true } = environment.getTopLevelConfig()
-  return stateOf(environment).folders.map(({ folder, root, record }) => ({
+  return buildStateOf(environment).folders.map(({ folder, root, record }) => ({
     folder,
     root,
     settings,
     isWatched,
     selection: record.selection,
     // The first one says how the folder is served.
-    records: [record, ...recordsOf(root).filter((other) => other !== record)],
+    records: [record, ...recordsOfProject(root).filter((other) => other !== record)],
     log: environment.logger,
     // Not where Vite is told to leave the screen as it is.
     drawsProgress: logLevel === 'info' && clearScreen,

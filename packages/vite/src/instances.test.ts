@@ -1,6 +1,6 @@
 import type { Plugin } from 'vite'
 import { describe, expect, test } from 'vitest'
-import { type InstanceMark, orderProblems, workingInstance } from './instances.ts'
+import { type InstanceMark, findOrderProblems, findActiveInstance } from './instances.ts'
 
 const own = instance()
 const post = { order: 'post', handler: () => {} } as const
@@ -12,18 +12,18 @@ function instance(framework?: string): Plugin & { readonly api: InstanceMark } {
   }
 }
 
-describe('workingInstance', () => {
+describe('findActiveInstance', () => {
   test('is the first one, by its mark, in a clone of the plugin too', () => {
     const clone = { ...own, api: structuredCloneOf(own.api) }
-    expect(workingInstance([{ name: 'other', api: 'x' }, clone, instance()])?.instance).toBe(
+    expect(findActiveInstance([{ name: 'other', api: 'x' }, clone, instance()])?.instance).toBe(
       own.api.serveDist.instance,
     )
-    expect(workingInstance([{ name: 'other' }])).toBeUndefined()
+    expect(findActiveInstance([{ name: 'other' }])).toBeUndefined()
   })
 
   test('is that of an integration before all others', () => {
     const ofAstro = instance('astro')
-    expect(workingInstance([own, ofAstro])).toBe(ofAstro.api.serveDist)
+    expect(findActiveInstance([own, ofAstro])).toBe(ofAstro.api.serveDist)
   })
 })
 
@@ -33,10 +33,10 @@ function structuredCloneOf({ serveDist }: InstanceMark): InstanceMark {
 }
 
 function problemsAmong(plugins: Plugin[]): string[] {
-  return orderProblems(plugins, own.api.serveDist)
+  return findOrderProblems(plugins, own.api.serveDist)
 }
 
-describe('orderProblems', () => {
+describe('findOrderProblems', () => {
   test('are none where no later plugin finishes after this one', () => {
     expect(
       problemsAmong([

@@ -16,7 +16,7 @@ export interface InstanceMark {
 }
 
 /** The mark of the instance that works: one of an integration before all others, else the first. */
-export function workingInstance(
+export function findActiveInstance(
   plugins: readonly { readonly name: string; readonly api?: unknown }[],
 ): InstanceMark['serveDist'] | undefined {
   const marks = plugins.flatMap(({ api }) => (isMark(api) ? [api.serveDist] : []))
@@ -24,7 +24,10 @@ export function workingInstance(
 }
 
 /** What stands in the way of our pass being one, and the last thing that a build does. */
-export function orderProblems(plugins: readonly Plugin[], { instance }: InstanceMark['serveDist']): string[] {
+export function findOrderProblems(
+  plugins: readonly Plugin[],
+  { instance }: InstanceMark['serveDist'],
+): string[] {
   const isOwn = ({ api }: Plugin): boolean => isMark(api) && api.serveDist.instance === instance
   const isOther = (plugin: Plugin): boolean => isMark(plugin.api) && !isOwn(plugin)
   const problems = plugins

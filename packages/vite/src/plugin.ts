@@ -2,15 +2,27 @@ import { resolve } from 'node:path'
 import { servedBase } from '@serve-dist/manifest'
 import type { Environment, Plugin, ResolvedConfig } from 'vite'
 import { clientPlugin } from './client/client-plugin.ts'
-import { begin, close, endOutput, fail, finish } from './build-steps.ts'
+import {
+  beginBuild,
+  closeEnvironment,
+  endOutput,
+  markBuildFailed,
+  finishEnvironments,
+} from './build-steps.ts'
 import { environmentPlugins } from './environment/environment-plugins.ts'
 import { loadVariables } from './environment/load-variables.ts'
 import * as frameworks from './integrations/frameworks.ts'
-import { type InstanceMark, orderProblems, pluginName, warnOnce, workingInstance } from './instances.ts'
-import { watchRoot } from './pass/exit-watch.ts'
+import {
+  type InstanceMark,
+  findOrderProblems,
+  pluginName,
+  warnOnce,
+  findActiveInstance,
+} from './instances.ts'
+import { checkProjectAtExit } from './pass/check-at-exit.ts'
 import { finishBuild } from './pass/finish-build.ts'
-import { areEmptied, isOurs } from './pass/mark-folders.ts'
-import { stateOf } from './record/build-state.ts'
+import { wereFoldersEmptied, isMarkedFolder } from './pass/mark-folders.ts'
+import { buildStateOf } from './record/build-state.ts'
 import { type CollectedWorkers, collectWorkers } from './record/collect-workers.ts'
 import { assetsDirectory, folderOf } from './record/output-folders.ts'
 import type { Recording } from './record/record-build.ts'
@@ -40,7 +52,7 @@ const appPlugin: Plugin = {
     order: 'pre',
     async handler({ config, environments }) {
       if (config.builder === undefined) return
-      for (const environment of Object.values(environments)) stateOf(environment).isPartOfApp = true
+      for (const environment of Object.values(environments)) buildStateOf(environment).isPartOfApp = true
     },
   },
 }
@@ -75,15 +87,15 @@ function recordingPlugin(
     framework,
     finish: (build) => finishBuild({ ...build, options }),
   }
-  const isWorkingIn = ({ plugins }: ResolvedConfig) => workingInstance(plugins)?.instance === instance
+  const isWorkingIn = ({ plugins }: ResolvedConfig) => findActiveInstance(plugins)?.instance === instance
   const isWorking = (environment: Environment) => isWorkingIn(environment.getTopLevelConfig())
   /** Not where an integration put this plugin in, or should have. */
   const makesPasses = (config: ResolvedConfig, meta: frameworks.ViteMeta) =>
-    settings.pass && framework === undefined && frameworks.lateFramework(config, meta) === undefined
+    settings.pass && framework === undefined && frameworks.findLateFramework(config, meta) === undefined
   const recordingOf = (environment: Environment): Recording => {
     const config = environment.getTopLevelConfig()
     const assets = assetsDirectory(environment.config.build.assetsDir)
-    return { settings, facts: frameworks.factsOf(config, integration, assets) }
+    return { settings, facts: frameworks.frameworkFacts(config, integration, assets) }
   }
 
   return {
@@ -100,8 +112,10 @@ function recordingPlugin(
       servedBase(config.base)
       if (config.command !== 'build' || !settings.pass || framework !== undefined) return
       // Vite 6 calls this without a context.
-      const late = isWorkingIn(config) ? frameworks.lateFramework(config, this?.meta) : undefined
-      const found = late ? frameworks.missingIntegration(late, config) : orderProblems(config.plugins, mark)
+      const late = isWorkingIn(config) ? frameworks.findLateFramework(config, this?.meta) : undefined
+      const found = late
+        ? frameworks.describeMissingIntegration(late, config)
+        : findOrderProblems(config.plugins, mark)
       warnOnce(config, found)
       if (config.build.watch) config.logger.info(watchNotice)
     },
@@ -109,14 +123,15 @@ function recordingPlugin(
     // Some Vites empty the folders of a watched build before they know whether its modules are sound.
     async buildStart() {
       const { environment, meta } = this
-      if (meta.watchMode && isWorking(environment) && areEmptied(environment)) await begin(environment)
+      if (meta.watchMode && isWorking(environment) && wereFoldersEmptied(environment))
+        await beginBuild(environment)
     },
 
     // `post`: record the names that the bundler will really use.
     outputOptions: {
       order: 'post',
       handler(outputOptions) {
-        const asked = stateOf(this.environment).askedNames(outputOptions)
+        const asked = buildStateOf(this.environment).askedNames(outputOptions)
         return { ...outputOptions, assetFileNames: asked.record(outputOptions.assetFileNames) }
       },
     },
@@ -127,7 +142,7 @@ function recordingPlugin(
       sequential: true,
       async handler(error) {
         if (!isWorking(this.environment)) return
-        await (error === undefined ? begin(this.environment) : fail(this, error))
+        await (error === undefined ? beginBuild(this.environment) : markBuildFailed(this, error))
       },
     },
 
@@ -138,12 +153,12 @@ function recordingPlugin(
       async handler(output) {
         if (!isWorking(this.environment)) return
         const place = { name: outputName(output), folder: folderOf(output) }
-        await begin(this.environment, { ...recordingOf(this.environment), ...place })
+        await beginBuild(this.environment, { ...recordingOf(this.environment), ...place })
       },
     },
 
     async renderError(error) {
-      if (isWorking(this.environment)) await fail(this, error)
+      if (isWorking(this.environment)) await markBuildFailed(this, error)
     },
 
     // `post`: when another plugin fails, this output does not count as written.
@@ -152,7 +167,7 @@ function recordingPlugin(
       sequential: true,
       handler(output, bundle) {
         if (!isWorking(this.environment)) return
-        const asked = stateOf(this.environment).askedNames(output)
+        const asked = buildStateOf(this.environment).askedNames(output)
         const environment = settings.environment?.environment
         const written = describeOutput(output, Object.values(bundle), { asked, workers, environment })
         endOutput(this.environment, outputName(output), written)
@@ -165,13 +180,13 @@ function recordingPlugin(
       async handler(error) {
         const { environment, meta } = this
         if (!isWorking(environment)) return
-        const state = stateOf(environment)
-        if (error !== undefined || state.phase === 'building') await fail(this, error)
+        const state = buildStateOf(environment)
+        if (error !== undefined || state.phase === 'building') await markBuildFailed(this, error)
         if (error !== undefined || !['written', 'finished'].includes(state.phase)) return
 
         const config = environment.getTopLevelConfig()
-        await close(this, { ...recordingOf(environment), makesPass: makesPasses(config, meta) })
-        if (!meta.watchMode) watchRoot(config.root)
+        await closeEnvironment(this, { ...recordingOf(environment), makesPass: makesPasses(config, meta) })
+        if (!meta.watchMode) checkProjectAtExit(config.root)
       },
     },
 
@@ -185,7 +200,7 @@ function recordingPlugin(
         if (environments.every(({ isBuilt }) => !isBuilt)) {
           for (const environment of environments) await builder.build(environment)
         }
-        await finish(environments, settings)
+        await finishEnvironments(environments, settings)
       },
     },
 
@@ -196,7 +211,7 @@ function recordingPlugin(
         // SvelteKit and Vike answer by themselves, and set the folder in builds alone.
         const { appType, environments, root } = server.config
         const folder = resolve(root, environments['client']?.build.outDir ?? '')
-        if (appType === 'custom' && !isOurs(folder)) return undefined
+        if (appType === 'custom' && !isMarkedFolder(folder)) return undefined
         const { default: previewDist } = await import('@serve-dist/server/vite')
         const environment = settings.environment && (await loadVariables(server.config))
         return await previewDist({ ...(environment && { environment }) }).configurePreviewServer.handler.call(

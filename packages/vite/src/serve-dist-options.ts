@@ -6,8 +6,8 @@ import {
   s,
   servingRuleNames,
 } from '@serve-dist/manifest'
-import { mismatch } from '@serve-dist/foundation/values/mismatch'
-import { nearestName } from '@serve-dist/foundation/text/nearest-name'
+import { describeMismatch } from '@serve-dist/foundation/values/describe-mismatch'
+import { findNearestName } from '@serve-dist/foundation/text/find-nearest-name'
 import { type PrecompressOptions, resolvePrecompressOptions } from '@serve-dist/precompress'
 import { type Budget, parseBudgets } from '@serve-dist/report'
 import {
@@ -96,7 +96,7 @@ export { names as serveDistOptionNames }
 export function resolveServeDistOptions(options: ServeDistOptions): ServeDistSettings {
   if (!isObject(options)) {
     throw wrongOptions([
-      `serveDist options: ${mismatch("an object such as { minimumSize: '2kb' }", options)}`,
+      `serveDist options: ${describeMismatch("an object such as { minimumSize: '2kb' }", options)}`,
     ])
   }
   const given: Readonly<Record<string, unknown>> = { ...options }
@@ -145,7 +145,7 @@ function isObject(value: unknown): value is object {
 function suggestion(name: string): string {
   const all = `he options are ${names.join(', ')}, all else is taken from Vite's configuration`
   if (servingRuleNames().includes(name)) return `did you mean serving: { ${name} }? T${all}`
-  const nearest = nearestName(name, names)
+  const nearest = findNearestName(name, names)
   return nearest === undefined ? `t${all}` : `did you mean "${nearest}"? T${all}`
 }
 

@@ -1,7 +1,7 @@
 import type * as Rollup from 'rollup'
 import type { Rolldown } from 'vite'
 import { describe, expect, expectTypeOf, test } from 'vitest'
-import type { EmittedAsset } from '../src/record/hashed-names.ts'
+import type { EmittedAsset } from '../src/record/find-hashed-names.ts'
 import type { OutputOptions, WrittenFile } from '../src/record/written-output.ts'
 import { application, createProject, prose } from './support/project.ts'
 import { vites } from './support/vites.ts'

@@ -4,7 +4,7 @@ import type { InlineConfig, Plugin } from 'vite'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { chromiumPath } from '../../../e2e/src/launch-chromium.ts'
 import type { OpenedPage } from '../../../e2e/src/open-page.ts'
-import { showTab } from '../../../e2e/src/show-tab.ts'
+import { simulateTabShown } from '../../../e2e/src/simulate-tab-shown.ts'
 import serveDist from '../src/index.ts'
 import { recordingPlugins } from '../src/plugin.ts'
 import { createProject, type Project } from './support/project.ts'
@@ -172,20 +172,20 @@ describe.each(vites)('virtual:serve-dist/client by $name', ({ build, load }) => 
       await expect.poll(() => page.evaluate(() => Object.values(sessionStorage))).toEqual(['one'])
       await deploy(project, 'two')
       expect(await updatesOf(page)).toEqual([])
-      await showTab(page)
+      await simulateTabShown(page)
       await expect.poll(() => updatesOf(page)).toEqual(['two'])
-      await showTab(page)
+      await simulateTabShown(page)
       await deploy(project, 'one')
-      await showTab(page)
+      await simulateTabShown(page)
       await watch(page, 20)
       await deploy(project, 'three')
       await expect.poll(() => updatesOf(page)).toEqual(['two', 'three'])
       await deploy(project, 'two')
-      await showTab(page)
+      await simulateTabShown(page)
       await page.evaluate(() => Object(globalThis).stop())
       const requests: string[] = []
       page.on('request', (request) => requests.push(request.url()))
-      await showTab(page)
+      await simulateTabShown(page)
       expect(await updatesOf(page)).toEqual(['two', 'three'])
       expect(complaints.filter((line) => !line.includes('404'))).toEqual([])
       await page.evaluate(() => fetch('/nothing-else'))
@@ -206,7 +206,7 @@ describe.each(vites)('virtual:serve-dist/client by $name', ({ build, load }) => 
       expect(host.asked.filter((path) => path === '/').length).toBe(asked)
       await page.reload()
       await watch(page)
-      await showTab(page)
+      await simulateTabShown(page)
       expect(await updatesOf(page)).toEqual([])
     })
 
@@ -220,10 +220,10 @@ describe.each(vites)('virtual:serve-dist/client by $name', ({ build, load }) => 
       if (text === undefined) await rm(join(project.root, 'dist/__serve-dist'), { recursive: true })
       else await project.write('dist/__serve-dist/build.json', text)
       await watch(page)
-      await showTab(page)
+      await simulateTabShown(page)
       await expect.poll(() => host.asked.filter((path) => path.includes('__serve-dist')).length).toBe(2)
       await deploy(project, 'one')
-      await showTab(page)
+      await simulateTabShown(page)
       expect(await updatesOf(page)).toEqual([])
       // The browser itself notes a 404 in its console.
       expect(complaints.filter((line) => !line.includes('404'))).toEqual([])

@@ -1,4 +1,4 @@
-// https://bun.com/docs/runtime/http/routing: static responses, held in memory, one coding for everybody.
+// https://bun.com/docs/runtime/http/routing: static responses in memory, with one coding for all clients.
 import { readConstantAnswers } from './constant-answers.ts'
 import { readPeerInput } from './peer-input.ts'
 

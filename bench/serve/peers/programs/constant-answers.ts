@@ -2,7 +2,7 @@ import { loadSite } from '@serve-dist/server'
 import { createFetchHandler } from '@serve-dist/server/fetch'
 import { readSiteManifest } from '../../load/fixtures.ts'
 
-/** An answer that is the same for everybody. */
+/** An answer that is the same for all clients. */
 export interface ConstantAnswer {
   /** Names and values. */
   readonly ok: [string, string][]
@@ -11,8 +11,8 @@ export interface ConstantAnswer {
 }
 
 /**
- * Every path of a site with the answer that all clients of the workload get, for servers that do not negotiate. Our
- * own handler makes the answers, so the fields are ours.
+ * Returns the answer of each path of a site, for servers that do not negotiate. Our own handler makes the answers, so they
+ * have our fields.
  */
 export async function readConstantAnswers(
   directory: string,

@@ -1,4 +1,4 @@
-// The plainest server of `node:http` that sends our fields: our own work is what lies above it.
+// A minimal `node:http` server that sends our fields. The difference from it is the cost of our code.
 import { createServer } from 'node:http'
 import { readConstantAnswers } from './constant-answers.ts'
 import { readPeerInput } from './peer-input.ts'

@@ -1,9 +1,9 @@
-// An application whose page costs next to nothing: what is measured is the way to it.
+// An application whose page costs next to nothing, to measure the cost of passing a request to it.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 
-// The command's own argument: the folder of the build.
+// The command's argument: the folder of the build.
 const page = readFileSync(join(process.argv[2] ?? '', 'index.html'))
 
 export default function answerPage(_request: IncomingMessage, response: ServerResponse): void {

@@ -2,7 +2,7 @@
 export interface PeerInput {
   readonly directory: string
   readonly port: number
-  /** The codings that clients will ask for. */
+  /** The codings that clients will accept. */
   readonly accept: readonly string[]
 }
 

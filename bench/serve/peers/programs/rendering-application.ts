@@ -1,5 +1,5 @@
-// An application that renders as most do: it makes a list of 500 things into escaped text for each page. The page that it sends
-// is the build's, because the bench compares it.
+// An application with a typical render: it escapes the text of 500 items for each page. It sends the build's page, because
+// the bench compares the body with it.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import answerPage from './light-application.ts'
 

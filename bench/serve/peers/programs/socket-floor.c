@@ -1,4 +1,4 @@
-// What the system itself takes for an answer: waits, receives, sends, and looks for nothing but a condition.
+// Measures the system's own cost of an answer: waits, receives and sends. It searches requests only for a condition.
 // socket-floor PORT ANSWER ANSWER-TO-A-CONDITION
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -19,7 +19,7 @@ struct answer {
 };
 
 static struct answer plain, conditional;
-/** By descriptor: what is to be sent still. */
+/** The unsent bytes of each connection, by descriptor. */
 static struct answer rest[most_connections];
 static char request[65536];
 
@@ -47,7 +47,7 @@ static int listen_on(int port) {
   return listener;
 }
 
-/** One of those that wait: where there are more, the listener, whose events are levels, is ready again. */
+/** Accepts one connection. If more wait, epoll reports the level-triggered listener again. */
 static void take_connection(int poll, int listener) {
   const int connection = accept4(listener, NULL, NULL, SOCK_NONBLOCK);
   if (connection < 0) return;
@@ -61,7 +61,7 @@ static void take_connection(int poll, int listener) {
   if (epoll_ctl(poll, EPOLL_CTL_ADD, connection, &event) < 0) fail("epoll_ctl");
 }
 
-/** False where the connection has failed; what the socket has no room for is sent when it has. */
+/** Sends until the socket is full; a later event sends the rest. Returns 0 if the connection failed. */
 static int send_rest(int connection) {
   struct answer *answer = &rest[connection];
   while (answer->length > 0) {
@@ -73,7 +73,7 @@ static int send_rest(int connection) {
   return 1;
 }
 
-/** Each request comes in one piece, the next one behind its answer. */
+/** Each request arrives in one read, and the next one after its answer. */
 static void serve(int connection) {
   if (rest[connection].length == 0) {
     const ssize_t length = recv(connection, request, sizeof request, 0);

@@ -17,7 +17,7 @@ const descriptions = {
 export function Component() {
   const species = useLoaderData<typeof loader>()
   return (
-    <Page route="habitats" title="Habitats" lead="Where you stand says half of what you see.">
+    <Page route="habitats" title="Habitats" lead="The place tells you half of the name.">
       <div className="habitats">
         {habitats.map((habitat) => (
           <section key={habitat} className={habitat}>

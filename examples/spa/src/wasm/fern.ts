@@ -2,7 +2,7 @@ import fernUrl from './fern.wasm?url&no-inline'
 
 export interface Fern {
   name: string
-  /** Its number in the module. */
+  /** Its index in the WebAssembly module. */
   index: number
   /** Pixels per unit of the plane that the point hops in. */
   scale: number
@@ -27,7 +27,7 @@ export interface FernModule {
 
 export async function loadFernModule(): Promise<FernModule> {
   const { instance } = await WebAssembly.instantiateStreaming(fetch(fernUrl))
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- fern.wat, beside this file, exports these
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- fern.wat exports these
   return instance.exports as unknown as FernModule
 }
 

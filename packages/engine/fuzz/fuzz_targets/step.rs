@@ -1,5 +1,6 @@
-//! Bytes of any kind and a table of nearly any kind: nothing panics, nothing is told before a head is whole, and no head
-//! that has a refused field is answered.
+//! Decides about random bytes with nearly random tables.
+//!
+//! The engine must not panic. It must not decide before a head is complete, and must not answer unsupported fields.
 #![no_main]
 
 use std::sync::LazyLock;
@@ -15,11 +16,11 @@ mod testing;
 
 #[derive(Arbitrary, Debug)]
 struct Input<'a> {
-    /// Numbers of the index that are replaced.
+    /// Replacements for numbers of the index.
     numbers: Vec<(u8, u32)>,
     learned: Option<(Vec<u8>, Vec<u8>)>,
     host: Vec<u8>,
-    /// Lines behind `Host`.
+    /// Lines after `Host`.
     lines: Vec<Line<'a>>,
     request: Request<'a>,
     cut: u16,
@@ -100,9 +101,9 @@ fuzz_target!(|input: Input| {
     check_cut(&decide(&bytes[..cut], &table, &hosts), cut, &whole);
 });
 
-/// Most inputs leave the table as it is: making one takes longer than all else.
+/// Shared, because building a table takes longer than everything else and most inputs do not change it.
 static SOUND: LazyLock<Table> =
-    LazyLock::new(|| Table::new(testing::table_of(&testing::SAMPLES)).expect("the table is sound"));
+    LazyLock::new(|| Table::new(testing::table_of(&testing::SAMPLES)).expect("the table is valid"));
 
 fn table_of(input: &Input) -> Option<Table> {
     let table = if input.numbers.is_empty() {
@@ -191,7 +192,7 @@ fn check(step: &Step, bytes: &[u8], table: &Table) {
     }
 }
 
-/// What a part of the bytes says, all of them say, too.
+/// A decision about the first bytes must also hold for all bytes.
 fn check_cut(part: &Step, cut: usize, whole: &Step) {
     match part {
         Step::Partial => match whole {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { mkdir, rename, unlink, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { isMissing } from './file-error.ts'
+import { isNotFoundError } from './file-error.ts'
 
 /**
  * Writes a temporary file and renames it, so that readers see the old text or the new one. Creates a missing folder, which
@@ -16,7 +16,7 @@ export async function replaceFile(
 ): Promise<void> {
   try {
     await writeFile(aside, text).catch(async (error: unknown) => {
-      if (!isMissing(error)) throw error
+      if (!isNotFoundError(error)) throw error
       await mkdir(dirname(file), { recursive: true, mode: 0o700 })
       await writeFile(aside, text)
     })

@@ -1,6 +1,6 @@
 /** As long as any path that a system opens (`PATH_MAX` of Linux). */
 const longestGlob = 4096
-const mostStars = 3
+const maximumStars = 3
 /** A group without groups in it. */
 const innerGroup = /[({][^(){}]*[)}]/
 const repeatedStars = /[*+]\([^)]*[*+]/
@@ -14,9 +14,9 @@ export function globProblem(glob: string): string | undefined {
   if (glob === '') return 'expected a glob'
   if (glob.length > longestGlob) return `expected a glob of ${longestGlob} characters at most`
   if (repeatedStars.test(glob)) return 'expected a glob without "*" or "+" in a repeated group'
-  const crowded = glob.split('/').find((segment) => countStars(segment) > mostStars)
+  const crowded = glob.split('/').find((segment) => countStars(segment) > maximumStars)
   if (crowded === undefined) return undefined
-  return `expected a glob with ${mostStars} stars in a segment at most, because each multiplies the time of a match`
+  return `expected a glob with ${maximumStars} stars in a segment at most, because each multiplies the time of a match`
 }
 
 /** Of a group one member matches: the one with the most stars counts. `**` is one. */

@@ -4,7 +4,7 @@ import { open } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { ContentCoding } from '@serve-dist/manifest'
 import { sha256Of } from '@serve-dist/foundation/text/sha256-of'
-import { guarded, openRegular, writeNew } from '../folder/disk.ts'
+import { safeOpenFlags, openRegularFile, writeNew } from '../folder/disk.ts'
 
 /** One result as the head of an entry holds it. */
 export interface StoredEncoding {
@@ -78,7 +78,7 @@ const head = Buffer.alloc(headRoom)
 /** Reads the entry of the original; `undefined` where the file is missing, damaged or of another original. */
 export function readEntry(path: string, original: string): FoundEntry | undefined {
   try {
-    const descriptor = openRegular(path)
+    const descriptor = openRegularFile(path)
     try {
       const length = readSync(descriptor, head, 0, headRoom, 0)
       const contentStart = head.subarray(0, length).indexOf('\n') + 1
@@ -109,7 +109,7 @@ function parseHead(line: string, original: string): readonly StoredEncoding[] | 
 }
 
 async function readSlice(path: string, position: number, size: number): Promise<Buffer | undefined> {
-  const handle = await open(path, constants.O_RDONLY | guarded).catch(() => undefined)
+  const handle = await open(path, constants.O_RDONLY | safeOpenFlags).catch(() => undefined)
   try {
     const { buffer, bytesRead } = (await handle?.read(Buffer.alloc(size), 0, size, position)) ?? {}
     return bytesRead === size ? buffer : undefined

@@ -1,6 +1,6 @@
 import { existsSync, statSync, utimesSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { isMissing, reasonOf } from '@serve-dist/foundation/files/file-error'
+import { isNotFoundError, reasonOf } from '@serve-dist/foundation/files/file-error'
 import type { ContentCoding } from '@serve-dist/manifest'
 import { codecs } from '../codecs/encode.ts'
 import { sha256Of } from '@serve-dist/foundation/text/sha256-of'
@@ -63,7 +63,7 @@ export function openEncodingCache({ directory, warn }: EncodingCacheOptions): En
     } catch (error) {
       // Another build may prune at this moment; or something else stands in the place of this one entry.
       const isFolderThere = error instanceof Error && 'code' in error && error.code === 'EISDIR'
-      if (isFolderThere || (isMissing(error) && isFolder(directory))) return
+      if (isFolderThere || (isNotFoundError(error) && isFolder(directory))) return
       isWritable = false
       warn(`${directory}: results cannot be kept for the next build (${reasonOf(error)})`)
     }

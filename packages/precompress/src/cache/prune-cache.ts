@@ -2,7 +2,7 @@ import { constants } from 'node:fs'
 import { mkdir, open, readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { entriesFolder, isTemporary } from './cache-entry.ts'
-import { guarded } from '../folder/disk.ts'
+import { safeOpenFlags } from '../folder/disk.ts'
 
 /** What the cache may hold, and what a pass added to it. */
 export interface Pruning {
@@ -15,7 +15,7 @@ export interface Pruning {
 
 const day = 24 * 60 * 60 * 1000
 /** In milliseconds. */
-export const unusedFor: number = 30 * day
+export const maximumUnusedTime: number = 30 * day
 
 /**
  * Removes entries that were not used for 30 days, what a killed pass left half-written a day ago and, while the rest
@@ -36,14 +36,16 @@ export async function pruneCache(
   if (!isDue && prunedAt !== Infinity) return
   await mkdir(directory, { recursive: true })
   // First, so that a build that ends at the same time leaves it to this one.
-  await (await open(marker, constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | guarded)).close()
+  await (
+    await open(marker, constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | safeOpenFlags)
+  ).close()
   if (!isDue) return
 
   const entries = await listEntries(directory)
   let held = 0
   for (const entry of entries.toSorted((a, b) => b.usedAt - a.usedAt)) {
     held += entry.size
-    const isOld = Date.now() - entry.usedAt > (isTemporary(entry.path) ? day : unusedFor)
+    const isOld = Date.now() - entry.usedAt > (isTemporary(entry.path) ? day : maximumUnusedTime)
     // One that the system does not let go keeps no other.
     if (held > size || isOld) await remove(entry.path).catch(() => undefined)
   }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { fdatasync, closeSync, mkdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
-import { isMissing } from '@serve-dist/foundation/files/file-error'
+import { isNotFoundError } from '@serve-dist/foundation/files/file-error'
 import {
   type Manifest,
   manifestPath,
@@ -21,7 +21,7 @@ import {
   stagingFolder,
   stagingPath,
   type StagingArea,
-  writeFailure,
+  toWriteError,
 } from './create-stager.ts'
 import {
   claimsOf,
@@ -71,7 +71,7 @@ export async function openBuildWriter(
   const place = async (path: string, text: string): Promise<void> => await placeText(area, path, text, disk)
 
   const failOfWriting = (error: unknown): never => {
-    throw writeFailure(folder, error)
+    throw toWriteError(folder, error)
   }
 
   // Whatever a killed pass had staged.
@@ -152,7 +152,7 @@ export async function markUnfinished(directory: string): Promise<void> {
     mkdirSync(directory, { recursive: true })
     await withdraw(directory, state)
   } catch (error) {
-    throw writeFailure(directory, error)
+    throw toWriteError(directory, error)
   }
 }
 
@@ -215,6 +215,6 @@ async function removeIfThere(path: string, disk: Disk): Promise<void> {
   try {
     await disk.unlink(path)
   } catch (error) {
-    if (!isMissing(error)) throw error
+    if (!isNotFoundError(error)) throw error
   }
 }

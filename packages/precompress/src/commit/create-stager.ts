@@ -63,14 +63,14 @@ export function createStager(area: StagingArea, name: string, disk: Disk = realD
         if (area.durable) await flushes.add(descriptor)
         else closeSync(descriptor)
       } catch (error) {
-        throw writeFailure(area.folder, error)
+        throw toWriteError(area.folder, error)
       }
       staged.push({ path, sha256, aside })
     },
 
     async settle() {
       await flushes.settle().catch((error: unknown) => {
-        throw writeFailure(area.folder, error)
+        throw toWriteError(area.folder, error)
       })
     },
   }
@@ -91,7 +91,7 @@ export function openStaging({ folder, pass }: StagingArea): void {
 const ofTheDisk: ReadonlySet<unknown> = new Set(['EDQUOT', 'ENOSPC', 'EROFS'])
 
 /** An error of the file system as a problem of the folder; whatever else was thrown, as it is. */
-export function writeFailure(folder: string, error: unknown): unknown {
+export function toWriteError(folder: string, error: unknown): unknown {
   if (!(error instanceof Error && 'syscall' in error)) return error
   const reason = 'code' in error && ofTheDisk.has(error.code) ? reasonOf(error) : error.message
   return new OperatorError('SD_WRITE_FAILED', [`${folder}: cannot be written to (${reason})`], {

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { isMissing, reasonOf } from '@serve-dist/foundation/files/file-error'
+import { isNotFoundError, reasonOf } from '@serve-dist/foundation/files/file-error'
 import {
   type Manifest,
   manifestPath,
@@ -141,7 +141,7 @@ async function readState<Parsed>(
     text = await readFile(join(folder, path), 'utf8')
     return { text, parsed: parse(text) }
   } catch (error) {
-    if (isMissing(error)) return undefined
+    if (isNotFoundError(error)) return undefined
     warn(
       `${path} of an earlier pass cannot be read and is replaced (${reasonOf(error)}); what only it knew is lost: rules, files that it left out, and which variants are ours, so that those stay as files`,
     )

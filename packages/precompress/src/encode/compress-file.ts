@@ -1,6 +1,6 @@
 import { lstatSync } from 'node:fs'
 import { join } from 'node:path'
-import { isMissing } from '@serve-dist/foundation/files/file-error'
+import { isNotFoundError } from '@serve-dist/foundation/files/file-error'
 import { type ContentCoding, type ManifestVariant, variantPath } from '@serve-dist/manifest'
 import type { Encoding, EncodingCache } from '../cache/encoding-cache.ts'
 import { encodingCost } from '../codecs/encoding-cost.ts'
@@ -100,7 +100,7 @@ function stateOf(path: string): 'free' | 'taken' | 'impossible' {
     return lstatSync(path, { throwIfNoEntry: false }) === undefined ? 'free' : 'taken'
   } catch (error) {
     // Anything else is a place where nothing can stand, such as a name that grew too long.
-    return isMissing(error) ? 'free' : 'impossible'
+    return isNotFoundError(error) ? 'free' : 'impossible'
   }
 }
 

@@ -1,4 +1,4 @@
-import { isMissing } from '@serve-dist/foundation/files/file-error'
+import { isNotFoundError } from '@serve-dist/foundation/files/file-error'
 import { closeSync, constants, fstatSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs'
 import { rm, rmdir, unlink } from 'node:fs/promises'
 
@@ -29,11 +29,11 @@ export function writeNew(path: string, bytes: Uint8Array, makeParent: () => void
 }
 
 /** How a file is opened that another program may have replaced: no FIFO is waited for, no link is followed. */
-export const guarded: number = (constants.O_NONBLOCK ?? 0) | (constants.O_NOFOLLOW ?? 0)
+export const safeOpenFlags: number = (constants.O_NONBLOCK ?? 0) | (constants.O_NOFOLLOW ?? 0)
 
 /** Opens a file of ours to read it; throws for whatever is no regular file. */
-export function openRegular(path: string): number {
-  const descriptor = openSync(path, constants.O_RDONLY | guarded)
+export function openRegularFile(path: string): number {
+  const descriptor = openSync(path, constants.O_RDONLY | safeOpenFlags)
   if (fstatSync(descriptor).isFile()) return descriptor
   closeSync(descriptor)
   throw new Error('is no regular file')
@@ -41,7 +41,7 @@ export function openRegular(path: string): number {
 
 /** The text of a file of ours. */
 export function readText(path: string): string {
-  const descriptor = openRegular(path)
+  const descriptor = openRegularFile(path)
   try {
     return readFileSync(descriptor, 'utf8')
   } finally {
@@ -53,7 +53,7 @@ function openNew(path: string, makeParent: () => void): number {
   try {
     return openSync(path, 'wx')
   } catch (error) {
-    if (!isMissing(error)) throw error
+    if (!isNotFoundError(error)) throw error
     makeParent()
     return openSync(path, 'wx')
   }

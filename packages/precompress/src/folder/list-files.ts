@@ -4,8 +4,8 @@ import { createRequire } from 'node:module'
 import type fastGlobType from 'fast-glob'
 import { join, posix, relative, resolve, sep } from 'node:path'
 import { buildNotFound, OperatorError, pathProblem, stateDirectory } from '@serve-dist/manifest'
-import { isMissing, reasonOf } from '@serve-dist/foundation/files/file-error'
-import { isNegative } from '@serve-dist/foundation/text/is-negative'
+import { isNotFoundError, reasonOf } from '@serve-dist/foundation/files/file-error'
+import { isNegatedPattern } from '@serve-dist/foundation/text/is-negated-pattern'
 
 /** A regular file of the build. */
 export interface ListedFile {
@@ -78,7 +78,7 @@ export async function listFiles(folder: string, options: ListOptions): Promise<L
         warn(`${path} is left out: ${found}`)
       } catch (error) {
         // Node puts U+FFFD in the place of bytes that are not UTF-8, and then finds no such file.
-        if (isMissing(error) && path.includes('\uFFFD')) {
+        if (isNotFoundError(error) && path.includes('\uFFFD')) {
           warn(`${JSON.stringify(path)} is left out: its name is not UTF-8; rename it`)
           return []
         }
@@ -108,8 +108,11 @@ export async function matchingNames(folder: string, { include, exclude }: FilePa
   // A name matches itself, whatever `(1)` in it would mean as a pattern.
   const withNames = (patterns: readonly string[]): string[] =>
     patterns.flatMap((pattern) => [pattern, fastGlob.escapePath(pattern)])
-  const included = withNames(include.filter((pattern) => !isNegative(pattern)))
-  const excluded = withNames([...exclude, ...include.filter(isNegative).map((pattern) => pattern.slice(1))])
+  const included = withNames(include.filter((pattern) => !isNegatedPattern(pattern)))
+  const excluded = withNames([
+    ...exclude,
+    ...include.filter(isNegatedPattern).map((pattern) => pattern.slice(1)),
+  ])
   // `**` matches no line feed, which `pathProblem` warns of.
   const withLineFeeds = included
     .filter((pattern) => pattern.endsWith('**'))
@@ -136,7 +139,7 @@ export async function matchingNames(folder: string, { include, exclude }: FilePa
 export async function unmatchedGlobs(folder: string, patterns: readonly string[]): Promise<string[]> {
   const unmatched: string[] = []
   for (const pattern of patterns) {
-    const plain = isNegative(pattern) ? pattern.slice(1) : pattern
+    const plain = isNegatedPattern(pattern) ? pattern.slice(1) : pattern
     // What names a folder means what is in it, too.
     const names = await matchingNames(folder, { include: [plain, `${plain}/**`], exclude: [] })
     if (names.length === 0) unmatched.push(pattern)

@@ -58,11 +58,11 @@ function filesOfElement({ tag, kind, attributes }: PageElement): NamedFile[] {
   const names = Object.hasOwn(named, tag) ? (named[tag] ?? []) : []
   return names.flatMap((name) => {
     const value = attributes[name] ?? ''
-    return (name === 'srcset' ? candidatesOf(value) : [value]).map((url) => ({ url, isNeeded }))
+    return (name === 'srcset' ? parseSrcset(value) : [value]).map((url) => ({ url, isNeeded }))
   })
 }
 
 /** The URLs of a `srcset`: each ends at a space, or at a comma in front of one (HTML §2.5.3). */
-export function candidatesOf(srcset: string): string[] {
+export function parseSrcset(srcset: string): string[] {
   return [...srcset.matchAll(/(?:^|,)\s*([^\s,](?:\S*[^\s,])?)/g)].map(([, url = '']) => url)
 }

@@ -6,7 +6,7 @@ import type { PagePreloads } from '../record/build-record.ts'
 import { type ChunkGraph, followImports } from './follow-imports.ts'
 import { fontsOfStyle } from './fonts-of-style.ts'
 import type { PageContent, PageReference } from './read-page.ts'
-import { urlFrom } from './url-from.ts'
+import { parseUrl } from './parse-url.ts'
 
 /** The build that the pages of a folder belong to. */
 export interface LinkedFolder {
@@ -63,7 +63,7 @@ export async function linksOfPage(
   build: PageBuild,
 ): Promise<ManifestLink[]> {
   const location = new URL(encodePath(build.base + page), origin)
-  const documentBase = urlFrom(content.baseUrl ?? '', location) ?? location
+  const documentBase = parseUrl(content.baseUrl ?? '', location) ?? location
   const named = content.references.flatMap((reference) => {
     const path = pathOf(reference.url, documentBase, build)
     return path === undefined ? [] : [{ ...reference, path }]
@@ -111,7 +111,7 @@ async function fontsOf(styles: readonly string[], build: PageBuild): Promise<str
 
 /** The path of the file of this build that a URL names, if it does. */
 function pathOf(url: string, from: URL, { base, paths }: PageBuild): string | undefined {
-  const absolute = urlFrom(url, from)
+  const absolute = parseUrl(url, from)
   // With a query it is another entry of the browser's cache.
   if (absolute === undefined || absolute.origin !== origin || absolute.search !== '') return undefined
   const path = decode(absolute.pathname)

@@ -1,7 +1,7 @@
-import { firstNames } from '@serve-dist/foundation/text/first-names'
+import { joinFirstNames } from '@serve-dist/foundation/text/join-first-names'
 import { type ContentCoding, isCompressible, mediaTypeOf, variantPath } from '@serve-dist/manifest'
 import { createWeightedSemaphore } from '@serve-dist/foundation/concurrency/create-weighted-semaphore'
-import { forEachAtOnce } from '@serve-dist/foundation/concurrency/for-each-at-once'
+import { forEachConcurrently } from '@serve-dist/foundation/concurrency/for-each-concurrently'
 import { encodingCost, smallWork } from '../codecs/encoding-cost.ts'
 import type { BuildWriter } from '../commit/build-writer.ts'
 import { failureOf, type FileBatch } from '../encode/compress-batch.ts'
@@ -10,7 +10,11 @@ import type { Encoder } from '../encode/open-encoder.ts'
 import { describeFile, type FileDigest } from '../folder/describe-file.ts'
 import type { ListedFile } from '../folder/list-files.ts'
 import type { ResolvedPrecompressOptions } from '../resolve-precompress-options.ts'
-import { type Compressed, createTally, type Tally } from './create-tally.ts'
+import {
+  type CompressionResult,
+  createResultCollector,
+  type ResultCollector,
+} from './create-result-collector.ts'
 
 /** Where the files stand, how they are encoded and where the results go. */
 export interface Compression
@@ -45,23 +49,23 @@ const smallSize = 1024 * 1024
 export async function compressFiles(
   listed: readonly ListedFile[],
   compression: Compression,
-): Promise<Compressed> {
+): Promise<CompressionResult> {
   const { folder, encoder, bytesInFlight, signal, onProgress, warn } = compression
   // Largest first: one that is begun last would be waited for alone.
   const files = listed.map((file) => taskOf(file, compression)).toSorted((a, b) => b.size - a.size)
-  const tally = createTally(files, { onProgress, onFailure: encoder.abandon })
+  const results = createResultCollector(files, { onProgress, onFailure: encoder.abandon })
   const context: FileContext = {
     ...compression,
     describe: async (path) => await describeFile(folder, path),
     stage: compression.writer.stage,
     encode: async (file, coding) => await encoder.encode({ ...file, folder, coding }),
-    onShare: tally.countShare,
+    onShare: results.countShare,
   }
   const compressOne = async (file: FileTask): Promise<void> => {
     if (signal?.aborted === true) return
     // After a failure all that is wrong is still found, but nothing encoded.
-    const task = tally.hasFailed() ? { ...file, codings: [] } : file
-    tally.add(file, await compressFile(task, context).catch(failureOf))
+    const task = results.hasFailed() ? { ...file, codings: [] } : file
+    results.add(file, await compressFile(task, context).catch(failureOf))
   }
 
   // The variants of a file stay in memory until its last coding is done.
@@ -72,23 +76,23 @@ export async function compressFiles(
 
   const large = files.filter((file) => !isSmall(file))
   const abort = (): void => {
-    tally.fail({ error: signal?.reason })
+    results.fail({ error: signal?.reason })
     void encoder.close()
   }
   signal?.addEventListener('abort', abort)
   await Promise.all([
-    forEachAtOnce(large, filesAtOnce, compressLarge),
-    compressSmallFiles(files.filter(isSmall), { ...compression, tally, compressOne }),
+    forEachConcurrently(large, filesAtOnce, compressLarge),
+    compressSmallFiles(files.filter(isSmall), { ...compression, tally: results, compressOne }),
   ]).finally(() => signal?.removeEventListener('abort', abort))
-  const compressed = tally.total()
-  warnOfTakenPlaces(compressed.taken, warn)
-  warnOfGiants(listed, compression)
+  const compressed = results.total()
+  warnAboutOccupiedPaths(compressed.taken, warn)
+  warnAboutHugeFiles(listed, compression)
   return compressed
 }
 
 /** How small files are done one by one, and where all are counted. */
 interface SmallFilesContext extends Compression {
-  readonly tally: Tally
+  readonly tally: ResultCollector
   /** Does one in this thread. */
   readonly compressOne: (file: FileTask) => Promise<void>
 }
@@ -101,7 +105,7 @@ const largestBatch = 64
  * end; the others in all threads, by batches whose every step is done there.
  */
 async function compressSmallFiles(files: readonly FileTask[], context: SmallFilesContext): Promise<void> {
-  const { encoder, tally, cache, writer, signal, compressOne, warn } = context
+  const { encoder, tally: results, cache, writer, signal, compressOne, warn } = context
   let begun = 0
   for (; begun < files.length && encoder.isWorthHere(0); begun += 1) {
     const file = files[begun]
@@ -128,12 +132,12 @@ async function compressSmallFiles(files: readonly FileTask[], context: SmallFile
       for (const message of answer.warnings) warn(message)
       for (const [index, result] of answer.results.entries()) {
         const file = some[index]
-        if (file !== undefined) tally.add(file, result)
+        if (file !== undefined) results.add(file, result)
       }
-      if (answer.failure !== undefined) tally.fail(answer.failure)
+      if (answer.failure !== undefined) results.fail(answer.failure)
       left.unshift(...some.slice(answer.results.length))
     } catch (error) {
-      for (const file of some) tally.add(file, failureOf(error))
+      for (const file of some) results.add(file, failureOf(error))
     }
   }
   const compressRest = async (): Promise<void> => {
@@ -143,8 +147,8 @@ async function compressSmallFiles(files: readonly FileTask[], context: SmallFile
 }
 
 function batchOf(files: readonly FileTask[], name: string, context: SmallFilesContext): FileBatch {
-  const { ours, writer, cache, tally } = context
-  const wanted = tally.hasFailed() ? files.map((file) => ({ ...file, codings: [] })) : files
+  const { ours, writer, cache, tally: results } = context
+  const wanted = results.hasFailed() ? files.map((file) => ({ ...file, codings: [] })) : files
   const paths = wanted.flatMap(({ path, codings }) => codings.map((coding) => variantPath(path, coding)))
   const oursHere = new Map(
     paths.flatMap((path): [string, FileDigest][] => {
@@ -174,18 +178,18 @@ function isSmall({ size, codings }: FileTask): boolean {
   return cost <= smallWork && size <= smallSize
 }
 
-function warnOfTakenPlaces(taken: readonly string[], warn: (message: string) => void): void {
+function warnAboutOccupiedPaths(taken: readonly string[], warn: (message: string) => void): void {
   if (taken.length === 0) return
   const [exist, them, variants, files] =
     taken.length === 1
       ? ['exists', 'it', 'that variant is', 'file']
       : ['exist', 'them', 'those variants are', 'files']
   warn(
-    `${firstNames(taken.toSorted())} already ${exist} and serve-dist did not write ${them}, so ${variants} left out. If another compression plugin made ${them}, remove that plugin and delete the ${files}.`,
+    `${joinFirstNames(taken.toSorted())} already ${exist} and serve-dist did not write ${them}, so ${variants} left out. If another compression plugin made ${them}, remove that plugin and delete the ${files}.`,
   )
 }
 
-function warnOfGiants(files: readonly ListedFile[], { codings, warn }: Compression): void {
+function warnAboutHugeFiles(files: readonly ListedFile[], { codings, warn }: Compression): void {
   for (const { path, size } of files) {
     if (codings.length > 0 && size > largestLoadable && isCompressible(mediaTypeOf(path))) {
       warn(`${path} gets no variants: it is larger than 2 GiB`)

@@ -1,5 +1,5 @@
 import { OperatorError, type RuntimeEnvironment } from '@serve-dist/manifest'
-import { firstNames } from '@serve-dist/foundation/text/first-names'
+import { joinFirstNames } from '@serve-dist/foundation/text/join-first-names'
 import { type FilePatterns, matchingNames } from '../folder/list-files.ts'
 
 /**
@@ -20,7 +20,7 @@ export async function findEnvironment(
   const what =
     place === undefined
       ? `is not among the files of ${folder}: whatever moves or leaves out files of the build must keep it`
-      : `may be any of ${firstNames(found)} in ${folder}: keep only the one that the scripts import`
+      : `may be any of ${joinFirstNames(found)} in ${folder}: keep only the one that the scripts import`
   throw new OperatorError('SD_ENVIRONMENT_INVALID', [
     `${path}, the module of virtual:serve-dist/env that scripts of this build import, ${what}`,
   ])

@@ -1,4 +1,4 @@
-import { forEachAtOnce } from '@serve-dist/foundation/concurrency/for-each-at-once'
+import { forEachConcurrently } from '@serve-dist/foundation/concurrency/for-each-concurrently'
 import { contentCodings, isCompressible, type ManifestVariant, mediaTypeOf } from '@serve-dist/manifest'
 import type { EncodingCache } from '../cache/encoding-cache.ts'
 import type { CompressedFile } from '../commit/build-manifest.ts'
@@ -45,7 +45,7 @@ export async function findSiblings(
   const foreign: ForeignVariant[] = []
   const strangers: Candidate<DescribedFile>[] = []
   const occupied = new Set<string>()
-  await forEachAtOnce(candidates, decodedAtOnce, async ({ file: { path }, original: of, coding }) => {
+  await forEachConcurrently(candidates, decodedAtOnce, async ({ file: { path }, original: of, coding }) => {
     const file = await describeIfPossible(folder, path)
     const original = await describeIfPossible(folder, of.path)
     if (file === undefined || original === undefined) return
@@ -91,7 +91,10 @@ export function addForeignVariants(
 }
 
 /** Warns once of all files whose names are names of variants. */
-export function warnOfStrangers(strangers: Siblings['strangers'], warn: (message: string) => void): void {
+export function warnAboutForeignVariants(
+  strangers: Siblings['strangers'],
+  warn: (message: string) => void,
+): void {
   const [first] = strangers
   if (first === undefined) return
   const more = strangers.length > 1 ? ` (and ${strangers.length - 1} more such files)` : ''

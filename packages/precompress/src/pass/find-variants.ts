@@ -1,4 +1,4 @@
-import { forEachAtOnce } from '@serve-dist/foundation/concurrency/for-each-at-once'
+import { forEachConcurrently } from '@serve-dist/foundation/concurrency/for-each-concurrently'
 import type { DescribedFile } from '../folder/describe-file.ts'
 import { decodesToOriginal } from './decodes-to-original.ts'
 import { decodedAtOnce, findCandidates } from './find-candidates.ts'
@@ -17,7 +17,7 @@ export async function findVariants(
 ): Promise<ReadonlySet<string>> {
   const candidates = findCandidates(files)
   const originals = new Map<string, string>()
-  await forEachAtOnce(candidates, decodedAtOnce, async (candidate) => {
+  await forEachConcurrently(candidates, decodedAtOnce, async (candidate) => {
     const { file, original } = candidate
     if (await decodesToOriginal(folder, candidate)) originals.set(file.path, original.path)
   })

@@ -7,7 +7,7 @@ import {
   type Selection,
 } from '@serve-dist/manifest'
 import { escapeMessage } from '@serve-dist/foundation/text/escape-invisible'
-import { firstNames } from '@serve-dist/foundation/text/first-names'
+import { joinFirstNames } from '@serve-dist/foundation/text/join-first-names'
 import { readStateFiles } from '../commit/read-earlier-build.ts'
 import { matchingNames, openFolder } from '../folder/list-files.ts'
 import type { PrecompressOptions } from '../precompress-options.ts'
@@ -15,9 +15,9 @@ import type { BuildRecord } from '../record/build-record.ts'
 import { findRecords, type FoundRecords } from '../record/find-records.ts'
 import { findEnvironment } from './find-environment.ts'
 import { findPrecaching } from './find-precaching.ts'
-import { leftOutBelow } from './left-out-below.ts'
+import { findExcludedGlobs } from './find-excluded-globs.ts'
 import { type PrecompressReport, runPass } from './precompress.ts'
-import { recallBuild } from './recall-build.ts'
+import { joinRecordedFacts } from './join-recorded-facts.ts'
 
 /** What `finish` takes: what is left out is taken from an earlier manifest, else from the record of the build. */
 export interface FinishOptions extends Omit<PrecompressOptions, 'isHashed' | 'linksOf'> {
@@ -84,7 +84,7 @@ export async function finish(directory: string, options: FinishOptions = {}): Pr
   refuseServerFolder(directory, found)
   if (manifestText === undefined) warnOfBuildBelow(directory, found, warn)
   const exclude = options.exclude ?? described?.selection?.exclude ?? []
-  const below = await leftOutBelow(folder, found)
+  const below = await findExcludedGlobs(folder, found)
   for (const { globs, reason } of below) if (!globs.every((glob) => exclude.includes(glob))) warn(reason)
   const inherited: PrecompressOptions = {
     ...(described && pick(described, ['base', 'appType', 'assetsDirectory', 'serving', 'environment'])),
@@ -95,7 +95,7 @@ export async function finish(directory: string, options: FinishOptions = {}): Pr
   const left = [...new Set([...exclude, ...below.flatMap(({ globs }) => globs)])]
   const { environment = inherited.environment, include = inherited.include ?? ['**'] } = options
   const base = options.base ?? described?.base ?? '/'
-  const recalled = await recallBuild(folder, found, { base, earlier, promises })
+  const recalled = await joinRecordedFacts(folder, found, { base, earlier, promises })
   const report = await runPass(
     folder,
     {
@@ -161,7 +161,7 @@ async function tellPublished(
     ...exclude.map((glob) => `exclude ${glob}`),
   ].join(', ')
   warn(
-    `${firstNames(published)} will be served, though the build left ${published.length === 1 ? 'it' : 'them'} out: given globs take the place of its own, so name these too: ${globs}`,
+    `${joinFirstNames(published)} will be served, though the build left ${published.length === 1 ? 'it' : 'them'} out: given globs take the place of its own, so name these too: ${globs}`,
   )
 }
 

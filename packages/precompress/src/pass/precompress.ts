@@ -9,22 +9,22 @@ import { availableCodings } from '../codecs/zstd-encoder.ts'
 import { buildManifest, contentTime, type FileFacts } from '../commit/build-manifest.ts'
 import { openBuildWriter } from '../commit/build-writer.ts'
 import { adoptVariants, readEarlierBuild } from '../commit/read-earlier-build.ts'
-import { refuseChanged } from '../commit/refuse-changed.ts'
+import { refuseChangedFiles } from '../commit/refuse-changed-files.ts'
 import { openEncoder } from '../encode/open-encoder.ts'
 import { type EncodeThread, startEncodeThread } from '../encode/start-encode-thread.ts'
 import { type Disk, disk } from '../folder/disk.ts'
 import { type ListedFile, listFiles, openFolder } from '../folder/list-files.ts'
 import type { PrecompressOptions } from '../precompress-options.ts'
 import { type ResolvedPrecompressOptions, resolvePrecompressOptions } from '../resolve-precompress-options.ts'
-import { usableCores } from '@serve-dist/foundation/process/usable-cores'
+import { countUsableCores } from '@serve-dist/foundation/process/count-usable-cores'
 import type { PolicyNeed } from '../record/build-record.ts'
 import type { PolicyCheck } from '../policies/create-policy-check.ts'
 import { findNeeds } from '../policies/find-needs.ts'
 import { joinNeeds } from '../policies/join-needs.ts'
-import { caseTwins } from './case-twins.ts'
+import { groupCaseCollisions } from './group-case-collisions.ts'
 import { compressFiles } from './compress-files.ts'
 import { describePages } from './describe-pages.ts'
-import { addForeignVariants, findSiblings, warnOfStrangers } from './find-siblings.ts'
+import { addForeignVariants, findSiblings, warnAboutForeignVariants } from './find-siblings.ts'
 
 /** The result of a compression step. */
 export interface PrecompressReport {
@@ -106,11 +106,15 @@ export async function runPass(
   const siblings = await findSiblings(listed, { ...settings, folder, cache })
   const earlier = adoptVariants(before, siblings.ours)
   const files = listed.filter(({ path }) => !earlier.variants.has(path))
-  warnOfStrangers(siblings.strangers, warn)
+  warnAboutForeignVariants(siblings.strangers, warn)
   warnOfNames(files, warn)
   if (files.length === 0) warn(`${folder}: ${reasonOfEmptiness(options)}, so nothing is served`)
 
-  const encoder = openEncoder({ ...tools, cores: usableCores(), memory: memoryFor(settings.bytesInFlight) })
+  const encoder = openEncoder({
+    ...tools,
+    cores: countUsableCores(),
+    memory: memoryFor(settings.bytesInFlight),
+  })
   const writer = await openBuildWriter(folder, earlier, { durable: settings.durable, disk: tools.disk })
   try {
     // 2. Hash and encode each file. Write the variants that are worth keeping into the staging folder.
@@ -139,7 +143,7 @@ export async function runPass(
     check?.finish(warn)
 
     // 4. Compare the files with the disk again. If one changed, the step fails.
-    await refuseChanged(folder, compressed, earlier)
+    await refuseChangedFiles(folder, compressed, earlier)
     settings.signal?.throwIfAborted()
 
     // 5. Commit: move the variants into place, and the manifest last.
@@ -192,7 +196,7 @@ function reasonOfEmptiness({ include, exclude }: PrecompressOptions): string {
 }
 
 function warnOfNames(files: readonly ListedFile[], warn: (message: string) => void): void {
-  for (const twins of caseTwins(files.map(({ path }) => path))) {
+  for (const twins of groupCaseCollisions(files.map(({ path }) => path))) {
     warn(
       `${twins.join(' and ')} differ only by case: on macOS and Windows one overwrites the other; rename all but one`,
     )

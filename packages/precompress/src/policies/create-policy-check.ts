@@ -13,7 +13,7 @@ import {
   type RuntimeEnvironment,
   type ServingRules,
 } from '@serve-dist/manifest'
-import { firstNames } from '@serve-dist/foundation/text/first-names'
+import { joinFirstNames } from '@serve-dist/foundation/text/join-first-names'
 import type { PageElement } from '../links/elements-of-page.ts'
 import { type Blocked, findBlocked } from './find-blocked.ts'
 
@@ -82,13 +82,13 @@ export function createPolicyCheck({
         )
       const all = [...found].toSorted(([, one], [, other]) => other.places.size - one.places.size)
       for (const [what, { blocked, places }] of all.slice(0, mostLines))
-        warn(`csp blocks ${what} in ${firstNames([...places])}; ${cureOf(blocked)}`)
+        warn(`csp blocks ${what} in ${joinFirstNames([...places])}; ${cureOf(blocked)}`)
       const rest = all.slice(mostLines).map(([what]) => what)
       if (rest.length > 0)
-        warn(`csp blocks ${firstNames(rest)} too; allow what you know above, and build again`)
+        warn(`csp blocks ${joinFirstNames(rest)} too; allow what you know above, and build again`)
       if (withOwn.length > 0)
         warn(
-          `${firstNames(withOwn)}: a <meta http-equiv="Content-Security-Policy"> counts beside the field of csp: a browser allows only what both allow; take it out`,
+          `${joinFirstNames(withOwn)}: a <meta http-equiv="Content-Security-Policy"> counts beside the field of csp: a browser allows only what both allow; take it out`,
         )
     },
   }
@@ -113,7 +113,7 @@ function describeLong(pages: readonly LongPolicy[], field: string): string {
   const sorted = pages.toSorted((a, b) => b.bytes - a.bytes)
   const [{ hashes, bytes } = { hashes: 0, bytes: 0 }] = sorted
   const [their, most] = pages.length === 1 ? ['its', ''] : ['their', 'up to ']
-  const names = firstNames(sorted.map(({ path }) => path))
+  const names = joinFirstNames(sorted.map(({ path }) => path))
   return `${names}: ${their} ${field} has ${most}${hashes} hashes and ${bytes} bytes`
 }
 

@@ -1,8 +1,8 @@
 import { baseUrlOf, type PageElement } from '../links/elements-of-page.ts'
-import { candidatesOf } from '../links/files-of-page.ts'
+import { parseSrcset } from '../links/files-of-page.ts'
 import { documentsOfPage } from './documents-of-page.ts'
 import { inlineOf } from './policy-of-elements.ts'
-import { urlFrom } from '../links/url-from.ts'
+import { parseUrl } from '../links/parse-url.ts'
 import { isAllowed, ownOrigin } from './is-allowed.ts'
 
 /** Something in a page that its policy blocks. */
@@ -89,7 +89,7 @@ interface Context {
 
 function blockedFetches(element: PageElement, { directives, base, scripting }: Context): Blocked[] {
   return fetchesOf(element).flatMap(([kind, text]): Blocked[] => {
-    const url = urlFrom(text, kind === 'base' ? ownOrigin : base)
+    const url = parseUrl(text, kind === 'base' ? ownOrigin : base)
     if (url === undefined || url.protocol === 'about:') return []
     const isScript = url.protocol === 'javascript:'
     if (!scripting && (isScript || kind === 'script')) return []
@@ -126,7 +126,7 @@ function directiveFor(kind: string, directives: Context['directives']): string {
 
 /** A frame without a `<base>` of its own has that of its page. */
 function baseOf(elements: readonly PageElement[], otherwise: string): string {
-  return urlFrom(baseUrlOf(elements) ?? otherwise, ownOrigin)?.href ?? otherwise
+  return parseUrl(baseUrlOf(elements) ?? otherwise, ownOrigin)?.href ?? otherwise
 }
 
 function fetchesOf(element: PageElement): [kind: string, url: string][] {
@@ -156,7 +156,7 @@ function namedBy({ tag, kind, attributes, text = '' }: PageElement): [kind: stri
   return named.flatMap(([name, found]) => {
     const value = attributes[name]
     if (value === undefined || (value.trim() === '' && name !== 'href')) return []
-    const urls = name === 'srcset' ? candidatesOf(value) : [value]
+    const urls = name === 'srcset' ? parseSrcset(value) : [value]
     return urls.filter((url) => url !== '').map((url): [string, string] => [found, url])
   })
 }
@@ -194,7 +194,7 @@ function fetchesOfStyle(text: string): [kind: string, url: string][] {
 }
 
 function isScriptUrl(url: string): boolean {
-  return urlFrom(url, ownOrigin)?.protocol === 'javascript:'
+  return parseUrl(url, ownOrigin)?.protocol === 'javascript:'
 }
 
 function parsePolicy(policy: string): Map<string, readonly string[]> {

@@ -10,12 +10,12 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import { isMissing, reasonOf } from '@serve-dist/foundation/files/file-error'
+import { isNotFoundError, reasonOf } from '@serve-dist/foundation/files/file-error'
 import { recordPath } from '@serve-dist/manifest'
 import { contentTime } from '../commit/build-manifest.ts'
 import { findCacheDirectory } from '../cache/encoding-cache.ts'
-import { unusedFor } from '../cache/prune-cache.ts'
-import { writeFailure } from '../commit/create-stager.ts'
+import { maximumUnusedTime } from '../cache/prune-cache.ts'
+import { toWriteError } from '../commit/create-stager.ts'
 import { sha256Of } from '@serve-dist/foundation/text/sha256-of'
 import { readText } from '../folder/disk.ts'
 import { type BuildFacts, type BuildRecord, recordVersion, type StoredRecord } from './build-record.ts'
@@ -42,7 +42,7 @@ export function writeRecord(
   try {
     replaceFile(join(directory, recordPath), JSON.stringify(record))
   } catch (error) {
-    throw writeFailure(directory, error)
+    throw toWriteError(directory, error)
   }
   // As a later pass will see it.
   const stored: StoredRecord = { root: resolve(root), folder: realpathSync(directory), record }
@@ -142,7 +142,7 @@ function readIfThere<Found>(
   try {
     return parse(readText(path))
   } catch (error) {
-    if (!isMissing(error))
+    if (!isNotFoundError(error))
       warn(
         `${path} cannot be read: hashed names, rules and what the build leaves out are not known (${reasonOf(error)}); delete it, or build again`,
       )
@@ -156,7 +156,7 @@ function forgetOld(caches: string): void {
   for (const path of paths) {
     // Another build may remove it at the same moment.
     const stats = statSync(path, { throwIfNoEntry: false })
-    if (stats !== undefined && Date.now() - stats.mtimeMs > unusedFor) rmSync(path, { force: true })
+    if (stats !== undefined && Date.now() - stats.mtimeMs > maximumUnusedTime) rmSync(path, { force: true })
   }
 }
 

@@ -16,7 +16,7 @@ export async function mountFolder(folder: string, ...options: readonly string[])
 }
 
 /** Whether this process may mount file systems: what needs it is skipped elsewhere, and that is said. */
-export async function mayMount(): Promise<boolean> {
+export async function canMountFolders(): Promise<boolean> {
   const folder = await mkdtemp(join(tmpdir(), 'serve-dist-'))
   try {
     await run('mount', ['-t', 'tmpfs', 'tmpfs', folder])

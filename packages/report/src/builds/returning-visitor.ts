@@ -18,7 +18,7 @@ export function filesToLoad(build: Manifest, { changes }: Download): FileToLoad[
 }
 
 /** What they weigh together. */
-export function weightToLoad(files: readonly FileToLoad[]): Sizes {
+export function sumSizesToLoad(files: readonly FileToLoad[]): Sizes {
   return sumSizes(files.map(({ sizes }) => sizes))
 }
 
@@ -26,7 +26,7 @@ export function weightToLoad(files: readonly FileToLoad[]): Sizes {
 export function describeDownload(build: Manifest, download: Download): string {
   const { files, bytesWithDeltas } = download
   if (files === 0) return 'a visitor of the last build downloads nothing'
-  const { br, zstd } = weightToLoad(filesToLoad(build, download))
+  const { br, zstd } = sumSizesToLoad(filesToLoad(build, download))
   const withDeltas =
     bytesWithDeltas === undefined ? 'no deltas' : `${formatBytes(bytesWithDeltas)} with deltas (Chromium)`
   return `a visitor of the last build downloads at most ${formatCount(files, 'file')}: ${formatBytes(br)} in br, ${formatBytes(zstd)} in zstd, ${withDeltas}`

@@ -1,5 +1,5 @@
 import { basename } from 'node:path'
-import { firstNames } from '@serve-dist/foundation/text/first-names'
+import { joinFirstNames } from '@serve-dist/foundation/text/join-first-names'
 import { type Manifest, type ManifestFile, manifestPath } from '@serve-dist/manifest'
 import { type Cell, cell, layOutTable, paint } from '@serve-dist/foundation/terminal/text-table'
 import { formatByteChange, formatCount, formatKilobytes } from '../builds/format-values.ts'
@@ -80,7 +80,7 @@ function describeNeeds(needs: readonly PolicyNeed[]): string {
   }
   return Array.from(
     reasonsOf,
-    ([addition, reasons]) => `csp adds ${addition} (${firstNames(reasons)})\n`,
+    ([addition, reasons]) => `csp adds ${addition} (${joinFirstNames(reasons)})\n`,
   ).join('')
 }
 

@@ -1,6 +1,6 @@
 import type { Download, Manifest } from '@serve-dist/manifest'
 import type { BuildComparison } from '../compare/compare-builds.ts'
-import { filesToLoad, weightToLoad } from '../builds/returning-visitor.ts'
+import { filesToLoad, sumSizesToLoad } from '../builds/returning-visitor.ts'
 import type { SizeChanges } from '../compare/size-change.ts'
 import { preferenceCost } from '../builds/preference-cost.ts'
 import {
@@ -78,7 +78,7 @@ function describeDownload(build: Manifest, download: Download): unknown {
     files: download.files,
     bytes: download.bytes,
     bytesWithDeltas: download.bytesWithDeltas ?? null,
-    sizes: weightToLoad(files),
+    sizes: sumSizesToLoad(files),
     changes: files.map(({ path, bytes, delta = null, coding = null, sizes }) => ({
       path,
       bytes,

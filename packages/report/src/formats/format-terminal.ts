@@ -9,7 +9,7 @@ import {
   formatKilobytes,
   formatPercent,
 } from '../builds/format-values.ts'
-import { describeDownload, filesToLoad, weightToLoad } from '../builds/returning-visitor.ts'
+import { describeDownload, filesToLoad, sumSizesToLoad } from '../builds/returning-visitor.ts'
 import { type Coding, codingsOf, fileKindOf, fileKinds } from '../builds/sizes.ts'
 import {
   type BuildComparison,
@@ -76,7 +76,7 @@ function comparisonTable(comparison: BuildComparison, { colors }: FormatTerminal
 function downloadTable(build: Manifest, download: Download, { colors }: FormatTerminalOptions): string[] {
   const files = filesToLoad(build, download)
   const hidden = files.length - mostFiles
-  const sum = weightToLoad(files)
+  const sum = sumSizesToLoad(files)
   const rows = [
     ['downloaded again', 'br', 'zstd', 'with deltas', ''].map((text) => cell(text, 'dim')),
     ...files

@@ -1,7 +1,7 @@
 import type { IncomingMessage, OutgoingHttpHeader, OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import { extendVary } from '../protocol/field-list.ts'
 import { chooseLiveCoding, createLiveEncoder, liveCodings, type LiveEncoder } from './live-coding.ts'
-import { intercept, markEnded, refuseLateWrite } from '../send/intercept.ts'
+import { intercept, markEnded, rejectWriteAfterEnd } from '../send/intercept.ts'
 
 type Callback = (error?: Error | null) => void
 
@@ -33,7 +33,7 @@ export function compressResponse(request: IncomingMessage, response: ServerRespo
       if (!isDecided && !response.headersSent) response.writeHead(response.statusCode)
       if (encoder === undefined) return original('write', chunk, coding, done)
       if (isEnded) {
-        refuseLateWrite(response, [done])
+        rejectWriteAfterEnd(response, [done])
         return false
       }
       const hasRoom = encoder.stream.write(chunk, coding, done)
@@ -49,7 +49,7 @@ export function compressResponse(request: IncomingMessage, response: ServerRespo
       const coding = typeof codingOrCallback === 'string' ? codingOrCallback : 'utf8'
       const done = [chunkOrCallback, codingOrCallback, callback].find((each) => typeof each === 'function')
       if (encoder !== undefined && isEnded && chunk !== null) {
-        refuseLateWrite(response, [done])
+        rejectWriteAfterEnd(response, [done])
         return response
       }
       // Now the length is known, and Node can send it where nothing is encoded.

@@ -1,6 +1,12 @@
 import { createRequire } from 'node:module'
 import { pathToFileURL } from 'node:url'
-import { fromFetch, isFunction, isObject, type NodeHandler, suggestFetch } from './node-handler.ts'
+import {
+  adaptFetchHandler,
+  isFunction,
+  isObject,
+  type NodeHandler,
+  warnIfFetchHandler,
+} from './node-handler.ts'
 
 /** The exports that may be the handler, in this order: a name that says what it is comes first. */
 export const exportNames = ['fetch', 'default', 'handler', 'app', 'middleware'] as const
@@ -20,15 +26,15 @@ export async function findHandler(
     if (found !== undefined) return found
   }
   const build = [module, module['default']].find(isServerBuild)
-  return build === undefined ? undefined : fromFetch(await createRouterHandler(build, path))
+  return build === undefined ? undefined : adaptFetchHandler(await createRouterHandler(build, path))
 }
 
 function toNodeHandler(value: unknown, name: string): NodeHandler | undefined {
-  if (hasFetch(value)) return fromFetch((request) => value.fetch(request))
+  if (hasFetch(value)) return adaptFetchHandler((request) => value.fetch(request))
   if (isFunction(value)) {
     // A Node handler has two or three parameters, a fetch handler one.
     const isFetch = name === 'fetch' || value.length === 1
-    return isFetch ? fromFetch(value) : suggestFetch(value)
+    return isFetch ? adaptFetchHandler(value) : warnIfFetchHandler(value)
   }
   // Polka and others have a `handler`; given our `next`, Polka would never call its own.
   if (isObject(value) && isFunction(value['handler'])) {

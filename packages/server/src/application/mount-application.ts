@@ -4,12 +4,12 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { inspect } from 'node:util'
 import { internalServerError, notFound } from '../site/answers.ts'
 import { compressResponse } from './compress-response.ts'
-import { resetOrDestroy, noteApplication } from '../send/reset-or-destroy.ts'
+import { resetOrDestroy, markApplicationResponse } from '../send/reset-or-destroy.ts'
 import { callOriginal } from '../send/intercept.ts'
 import { type LoadedApplication, loadApplication } from './load-application.ts'
 import type { Answer } from '../site/site.ts'
 import { sendAnswer } from '../send/send-answer.ts'
-import { takeUpgrade, type UpgradeHandler } from '../send/upgrade.ts'
+import { acceptUpgrade, type UpgradeHandler } from '../send/upgrade.ts'
 
 /** Answers a request for which the build has nothing. */
 export type Application = (request: IncomingMessage, response: ServerResponse) => void
@@ -63,7 +63,7 @@ export function mountApplication(
 ): Application {
   return (request, response) => {
     const what = `${request.method} ${request.url}`
-    if (upgrade !== undefined && giveConnection(upgrade, request, response, (error) => report(error, what)))
+    if (upgrade !== undefined && handOverUpgrade(upgrade, request, response, (error) => report(error, what)))
       return
     const fail: Fail = (error) => {
       report(error, what)
@@ -89,7 +89,7 @@ export function mountApplication(
     // The application may wrap them, and compression may have begun: a failure is sent without either.
     const before = methodsOf(response)
     const cutOff = response.destroy.bind(response)
-    noteApplication(response)
+    markApplicationResponse(response)
     nameHost(request)
     compressResponse(request, response)
     destroyWithClient(request, response)
@@ -98,13 +98,13 @@ export function mountApplication(
 }
 
 /** Gives the connection of a request that asks for a WebSocket away; false for any other request. */
-function giveConnection(
+function handOverUpgrade(
   upgrade: UpgradeHandler,
   request: IncomingMessage,
   response: ServerResponse,
   report: Fail,
 ): boolean {
-  const taken = takeUpgrade(response)
+  const taken = acceptUpgrade(response)
   if (taken === undefined) return false
   const { socket, head } = taken
   const hangUp: Fail = (error) => {

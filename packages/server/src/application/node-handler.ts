@@ -12,7 +12,7 @@ export type NodeHandler = (
 const forbidden = new Set(['CONNECT', 'TRACE', 'TRACK'])
 
 /** A Node handler of a function from `Request` to `Response`. */
-export function fromFetch(answer: (request: Request) => unknown): NodeHandler {
+export function adaptFetchHandler(answer: (request: Request) => unknown): NodeHandler {
   const checked = async (request: Request): Promise<Response> => {
     const response = await answer(request)
     if (response instanceof Response) return response
@@ -40,7 +40,7 @@ const suggestion = 'this looks like a fetch handler: export it as `fetch`'
  * A function that counts as a Node handler by its parameters, and says so in the log where its first answer shows that
  * it is a fetch handler: React Router's has a second parameter, and fails at the URL, or answers with a `Response`.
  */
-export function suggestFetch(handler: NodeHandler): NodeHandler {
+export function warnIfFetchHandler(handler: NodeHandler): NodeHandler {
   let isFirst = true
   return async (request, response, next) => {
     const mayBeFetch = isFirst

@@ -1,11 +1,11 @@
-import { count } from '@serve-dist/foundation/text/count'
+import { pluralize } from '@serve-dist/foundation/text/pluralize'
 import { isSourceMap, loadOptional, OperatorError } from '@serve-dist/manifest'
 import type { LoadSiteOptions } from '../load/load-options.ts'
 import { loadSiteToInspect } from '../load/load-site.ts'
 import { fallbackFor } from '../site/decide.ts'
 import type { Site } from '../site/site.ts'
-import { type CheckReport, type Finding, inOrder, nameSome } from './finding.ts'
-import { findAbsentFiles } from './page-files.ts'
+import { type CheckReport, type Finding, sortFindings, formatNames } from './finding.ts'
+import { findAbsentFiles } from './find-absent-files.ts'
 import { findSecretFiles } from './secret-files.ts'
 
 /**
@@ -15,20 +15,19 @@ import { findSecretFiles } from './secret-files.ts'
 export async function checkFolder(directory: string, options: CheckFolderOptions): Promise<CheckReport> {
   const findings: Finding[] = []
   const right: string[] = []
-  const site = await loadAsAtStart(directory, options.load, findings)
+  const site = await loadWithFindings(directory, options.load, findings)
   if (site !== undefined && findings.length === 0)
-    right.push(`${count(site.summary.files, 'file')} as a start wants them`)
+    right.push(`${pluralize(site.summary.files, 'file')} as a start wants them`)
   // Of a folder that no server would start with, names can be looked at still.
-  const seen = [await lookAtSecrets(directory, site)]
+  const seen = [await checkSecrets(directory, site)]
   if (site !== undefined) {
-    for (const look of [lookAtSourceMaps, lookAtNotFoundPage, lookAtPages])
-      seen.push(await look(site, options))
+    for (const look of [checkSourceMaps, checkNotFoundPage, checkPages]) seen.push(await look(site, options))
   }
   for (const found of seen) {
     if ('right' in found) right.push(found.right)
     else findings.push(...found)
   }
-  return { target: directory, findings: inOrder(findings), right }
+  return { target: directory, findings: sortFindings(findings), right }
 }
 
 /** How the server would be started. */
@@ -39,9 +38,9 @@ export interface CheckFolderOptions {
 }
 
 /** What was found, or what is right. */
-type Seen = readonly Finding[] | { readonly right: string }
+type CheckOutcome = readonly Finding[] | { readonly right: string }
 
-async function loadAsAtStart(
+async function loadWithFindings(
   directory: string,
   options: CheckFolderOptions['load'],
   findings: Finding[],
@@ -58,15 +57,15 @@ async function loadAsAtStart(
     findings.push({ code, level: 'error', text: `${code}: ${message}`, paths: [] })
     if (code !== 'SD_PAGES_UNLISTED') return undefined
     // All else of such a folder can be looked at.
-    return await loadAsAtStart(directory, { ...options, unlisted: 'ignore' }, findings)
+    return await loadWithFindings(directory, { ...options, unlisted: 'ignore' }, findings)
   }
 }
 
-async function lookAtSecrets(directory: string, site: Site | undefined): Promise<Seen> {
+async function checkSecrets(directory: string, site: Site | undefined): Promise<CheckOutcome> {
   const secrets = await findSecretFiles(directory)
   const isServed = (path: string): boolean => site?.files.has(path) === true
   const served = secrets.filter(isServed)
-  const lying = secrets.filter((path) => !isServed(path))
+  const unserved = secrets.filter((path) => !isServed(path))
   if (secrets.length === 0) return site === undefined ? [] : { right: 'no secret by its name' }
   return [
     ...finding(
@@ -79,14 +78,14 @@ async function lookAtSecrets(directory: string, site: Site | undefined): Promise
     ...finding(
       'secret-in-folder',
       'warning',
-      lying,
+      unserved,
       (names) =>
         `files with names of secrets lie in the folder (${names}): serve-dist leaves them out, other servers and copies may not; take them out of the build`,
     ),
   ]
 }
 
-async function lookAtSourceMaps({ files, sourceMaps }: Site): Promise<Seen> {
+async function checkSourceMaps({ files, sourceMaps }: Site): Promise<CheckOutcome> {
   const maps = sourceMaps === 'deny' ? [] : [...files.keys()].filter(isSourceMap)
   if (maps.length === 0) return { right: 'no public source map' }
   return finding(
@@ -98,7 +97,7 @@ async function lookAtSourceMaps({ files, sourceMaps }: Site): Promise<Seen> {
   )
 }
 
-async function lookAtNotFoundPage(site: Site, { hasApplication }: CheckFolderOptions): Promise<Seen> {
+async function checkNotFoundPage(site: Site, { hasApplication }: CheckFolderOptions): Promise<CheckOutcome> {
   const isWanted =
     !hasApplication &&
     fallbackFor(site, 'standalone', undefined) !== 'spa' &&
@@ -114,7 +113,7 @@ async function lookAtNotFoundPage(site: Site, { hasApplication }: CheckFolderOpt
   )
 }
 
-async function lookAtPages(site: Site, { hasApplication }: CheckFolderOptions): Promise<Seen> {
+async function checkPages(site: Site, { hasApplication }: CheckFolderOptions): Promise<CheckOutcome> {
   try {
     const needed = { name: '@serve-dist/precompress', neededBy: 'reading pages' }
     const { filesOfPage } = await loadOptional(needed, async () => await import('@serve-dist/precompress'))
@@ -150,5 +149,5 @@ function finding(
   paths: readonly string[],
   say: (names: string) => string,
 ): Finding[] {
-  return paths.length === 0 ? [] : [{ code, level, paths, text: say(nameSome(paths)) }]
+  return paths.length === 0 ? [] : [{ code, level, paths, text: say(formatNames(paths)) }]
 }

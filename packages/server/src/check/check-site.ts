@@ -1,26 +1,32 @@
 import { OperatorError } from '@serve-dist/manifest'
-import { forEachAtOnce } from '@serve-dist/foundation/concurrency/for-each-at-once'
-import { count } from '@serve-dist/foundation/text/count'
-import { longestTimeout } from '../protocol/connection-limits.ts'
+import { forEachConcurrently } from '@serve-dist/foundation/concurrency/for-each-concurrently'
+import { pluralize } from '@serve-dist/foundation/text/pluralize'
+import { maximumTimeout } from '../protocol/connection-limits.ts'
 import type { Site } from '../site/site.ts'
 import {
-  askAgedPages,
-  type AskedFile,
-  type AskedSite,
-  askFile,
-  askMissing,
-  askReplicas,
+  probeAgedPages,
+  type ProbedFile,
+  type ProbedSite,
+  probeFile,
+  probeMissingAsset,
+  probeReplicas,
   browserCodings,
-  failedAt,
-  questionFor,
-} from './ask-site.ts'
-import { type CheckReport, inOrder } from './finding.ts'
+  describeFailureAt,
+  createSiteRequest,
+} from './probe-site.ts'
+import { type CheckReport, sortFindings } from './finding.ts'
 import { planRequests, type RequestPlan } from './plan-requests.ts'
-import { type Proxy, seenProxies } from './seen-proxies.ts'
+import { type Proxy, detectProxies } from './detect-proxies.ts'
 import { createSiteClient, type SiteAccess } from './site-client.ts'
-import { describeObservations, type Observation } from './site-findings.ts'
+import { describeObservations, type SiteObservation } from './describe-observations.ts'
 import type { SiteFindingCode } from './finding-messages.ts'
-import { CheckStopped, stopAt, stopAtLimit, stopUnreachable, stopWithoutPage } from './stop-at.ts'
+import {
+  CheckStopped,
+  stopIfIntercepted,
+  stopAtTimeLimit,
+  stopAsUnreachable,
+  stopOnServerError,
+} from './check-stopped.ts'
 
 export interface CheckSiteOptions extends Omit<SiteAccess, 'origin' | 'signal'> {
   /** Whether every file is asked for. */
@@ -40,10 +46,10 @@ export interface CheckSiteOptions extends Omit<SiteAccess, 'origin' | 'signal'> 
  * Asks a running site for the files of a build, in six steps, and says what is other than the build has it:
  *
  * 1. Plan which files, and how many requests that is (`plan-requests.ts`).
- * 2. Ask for one page: where somebody must sign in or may not ask, nothing can be said (`stop-at.ts`).
+ * 2. Ask for one page: where somebody must sign in or may not ask, nothing can be said (`check-stopped.ts`).
  * 3. Offer HTTP/2.
  * 4. Ask for each file: plain, in each coding, as a browser does, again with its validator, and with itself as a
- *    dictionary where the site marks it as one (`judge-file.ts`).
+ *    dictionary where the site marks it as one (`check-file-answers.ts`).
  * 5. Ask for a script that no build has, and for two files several times, on connections of their own.
  * 6. Where a cache stands on the way, ask for pages again once what it keeps has grown older.
  */
@@ -52,22 +58,22 @@ export async function checkSite(address: URL, site: Site, options: CheckSiteOpti
   // 1. The plan.
   const plan = planRequests(site, options)
   const wanted = options.timeLimit ?? Math.round(60_000 + plan.requests * 1000 + plan.bytes / 100)
-  const timeLimit = Math.min(wanted, longestTimeout)
+  const timeLimit = Math.min(wanted, maximumTimeout)
   const signal = AbortSignal.timeout(timeLimit)
   const stop = new AbortController()
   signal.addEventListener('abort', () => stop.abort(), { once: true })
   const client = createSiteClient({ ...options, origin: address, signal: stop.signal })
   const seen = new Set<Proxy>()
   let requests = 0
-  const ask: AskedSite['ask'] = async (question) => {
+  const ask: ProbedSite['ask'] = async (question) => {
     const answer = await client.ask(question).catch((error: unknown) => {
-      if (signal.aborted) stopAtLimit(address, { timeLimit, asked: requests, planned: plan.requests })
+      if (signal.aborted) stopAtTimeLimit(address, { timeLimit, asked: requests, planned: plan.requests })
       throw error
     })
     requests += 1
     options.onProgress(requests)
-    for (const proxy of seenProxies(answer.fields)) seen.add(proxy)
-    if (question.isMissing !== true) stopAt(answer, new URL(question.path, address))
+    for (const proxy of detectProxies(answer.fields)) seen.add(proxy)
+    if (question.isMissing !== true) stopIfIntercepted(answer, new URL(question.path, address))
     return answer
   }
   try {
@@ -76,17 +82,17 @@ export async function checkSite(address: URL, site: Site, options: CheckSiteOpti
       throw new OperatorError('SD_OPTION_INVALID', `${site.directory}: no file to ask for`)
     options.onPlan(plan)
     // 2. One page.
-    const mount = mountOf(address, site)
+    const mount = mountPath(address, site)
     const firstUrl = new URL(mount + first.name, address)
-    const answer = await ask(questionFor(first, mount, browserCodings)).catch((error: unknown) =>
-      error instanceof CheckStopped ? Promise.reject(error) : stopUnreachable(firstUrl, error),
+    const answer = await ask(createSiteRequest(first, mount, browserCodings)).catch((error: unknown) =>
+      error instanceof CheckStopped ? Promise.reject(error) : stopAsUnreachable(firstUrl, error),
     )
-    stopWithoutPage(firstUrl, answer)
-    const observations: Observation[] = []
+    stopOnServerError(firstUrl, answer)
+    const observations: SiteObservation[] = []
     // 3. HTTP/2.
     const protocol = await client
       .negotiatedProtocol()
-      .catch((error: unknown) => stopUnreachable(firstUrl, error))
+      .catch((error: unknown) => stopAsUnreachable(firstUrl, error))
     if (protocol !== undefined && protocol !== 'h2') observations.push({ code: 'http1', path: mount })
     if (protocol === undefined && !isLocal(address)) observations.push({ code: 'plain-http', path: mount })
     // 4. Each file.
@@ -94,9 +100,9 @@ export async function checkSite(address: URL, site: Site, options: CheckSiteOpti
       rule.on === 'documents' ? rule.byEnvironment : [],
     )
     const asked = { ask, mount, policyByEnvironment }
-    const files: AskedFile[] = []
-    await forEachAtOnce(plan.targets.entries(), options.concurrency, async ([index, each]) => {
-      files[index] = await askFile(each, asked).catch((error: unknown) => {
+    const files: ProbedFile[] = []
+    await forEachConcurrently(plan.targets.entries(), options.concurrency, async ([index, each]) => {
+      files[index] = await probeFile(each, asked).catch((error: unknown) => {
         // Other requests may take half a minute.
         stop.abort()
         throw error
@@ -104,15 +110,15 @@ export async function checkSite(address: URL, site: Site, options: CheckSiteOpti
     })
     observations.push(...files.flatMap((file) => file.observations))
     // 5. A missing script, and replicas.
-    observations.push(...(await askMissing(site, asked).catch(failedAt(mount))))
-    observations.push(...(await askReplicas(plan.targets, asked).catch(failedAt(mount))))
+    observations.push(...(await probeMissingAsset(site, asked).catch(describeFailureAt(mount))))
+    observations.push(...(await probeReplicas(plan.targets, asked).catch(describeFailureAt(mount))))
     // 6. Pages again.
-    observations.push(...(await askAgedPages(files, asked).catch(failedAt(mount))))
-    const found = asOneWhereAnother(observations, plan.targets.length, mount)
+    observations.push(...(await probeAgedPages(files, asked).catch(describeFailureAt(mount))))
+    const found = foldObservationsOfOtherBuild(observations, plan.targets.length, mount)
     return {
       target,
-      findings: inOrder(describeObservations(found, [...seen])),
-      right: whatIsRight(found, plan, protocol),
+      findings: sortFindings(describeObservations(found, [...seen])),
+      right: describePassedChecks(found, plan, protocol),
     }
   } catch (error) {
     if (!(error instanceof CheckStopped)) throw error
@@ -123,20 +129,24 @@ export async function checkSite(address: URL, site: Site, options: CheckSiteOpti
 }
 
 /** Where the build stands: its own base, unless the address has a path. */
-function mountOf({ pathname }: URL, { base }: Site): string {
+function mountPath({ pathname }: URL, { base }: Site): string {
   return pathname === '/' ? base : pathname.replace(/\/?$/, '/')
 }
 
-function isOther({ code }: Observation): boolean {
+function isOfOtherBuild({ code }: SiteObservation): boolean {
   return code === 'gone' || code === 'other-bytes'
 }
 
 /** Where most files are others, all of them belong to another build: one finding says more than twenty. */
-function asOneWhereAnother(observations: readonly Observation[], files: number, path: string): Observation[] {
-  const others = observations.filter(isOther)
+function foldObservationsOfOtherBuild(
+  observations: readonly SiteObservation[],
+  files: number,
+  path: string,
+): SiteObservation[] {
+  const others = observations.filter(isOfOtherBuild)
   if (others.length < 3 || others.length * 2 <= files) return [...observations]
   const detail = `${others.length} of ${files} files`
-  return [{ code: 'other-build', path, detail }, ...observations.filter((each) => !isOther(each))]
+  return [{ code: 'other-build', path, detail }, ...observations.filter((each) => !isOfOtherBuild(each))]
 }
 
 /** What each file was asked about, and the findings that say otherwise. */
@@ -148,8 +158,8 @@ const aspects: readonly (readonly [string, readonly SiteFindingCode[]])[] = [
   ['Cache-Control', ['hashed-not-kept', 'page-kept', 'file-kept', 'page-aged']],
 ]
 
-function whatIsRight(
-  observations: readonly Observation[],
+function describePassedChecks(
+  observations: readonly SiteObservation[],
   { targets }: RequestPlan,
   protocol: string | undefined,
 ): string[] {
@@ -157,7 +167,7 @@ function whatIsRight(
     observations.some(({ code }) => codes.includes(code))
   const isStrange = has('failed', 'gone', 'other-bytes', 'other-build', 'broken-coding', 'not-decoded')
   return [
-    ...(isStrange ? [] : [`bytes of ${count(targets.length, 'file')}`]),
+    ...(isStrange ? [] : [`bytes of ${pluralize(targets.length, 'file')}`]),
     // Of other bytes nothing else was looked at.
     ...aspects.flatMap(([aspect, codes]) => (has('failed', 'other-build', ...codes) ? [] : aspect)),
     ...(has('missing-as-page', 'missing-kept') ? [] : ['404 for a missing script']),

@@ -1,5 +1,5 @@
 import type { Finding } from './finding.ts'
-import type { Proxy } from './seen-proxies.ts'
+import type { Proxy } from './detect-proxies.ts'
 
 /** The parts of a sentence, with `{names}`, `{details}` and `{bytes}` in the places of what was seen. */
 export interface FindingMessage {

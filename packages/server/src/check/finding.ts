@@ -24,12 +24,12 @@ export interface CheckReport {
 }
 
 /** Errors first, each kind in the order in which it was found. */
-export function inOrder(findings: readonly Finding[]): Finding[] {
+export function sortFindings(findings: readonly Finding[]): Finding[] {
   return findings.toSorted((a, b) => Number(a.level === 'warning') - Number(b.level === 'warning'))
 }
 
 /** The first names of several, and how many more there are. */
-export function nameSome(names: readonly string[], most = 2): string {
+export function formatNames(names: readonly string[], most = 2): string {
   const left = names.length - most
   if (left > 0) return `${names.slice(0, most).join(', ')} and ${left} more`
   return [names.slice(0, -1).join(', '), ...names.slice(-1)].filter((part) => part !== '').join(' and ')

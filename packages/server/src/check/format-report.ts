@@ -1,4 +1,4 @@
-import { count } from '@serve-dist/foundation/text/count'
+import { pluralize } from '@serve-dist/foundation/text/pluralize'
 import { escapeMessage } from '@serve-dist/foundation/text/escape-invisible'
 import { styleText } from 'node:util'
 import type { CheckReport } from './finding.ts'
@@ -46,8 +46,8 @@ function summarize({ findings }: CheckReport): string {
   const [errors, warnings] = [of('error'), of('warning')]
   if (errors + warnings === 0) return 'nothing wrong was found'
   return [
-    ...(errors > 0 ? [count(errors, 'error')] : []),
-    ...(warnings > 0 ? [count(warnings, 'warning')] : []),
+    ...(errors > 0 ? [pluralize(errors, 'error')] : []),
+    ...(warnings > 0 ? [pluralize(warnings, 'warning')] : []),
   ].join(', ')
 }
 

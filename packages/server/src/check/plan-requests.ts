@@ -26,7 +26,7 @@ export interface RequestPlan {
 }
 
 /** Files beside pages, unless all are wanted. */
-const mostFiles = 50
+const maximumFiles = 50
 
 /**
  * Chooses what to ask for: all pages, and of the other files those that cost most when they are wrong. Half of the
@@ -43,7 +43,7 @@ export function planRequests(site: Site, { all }: { readonly all: boolean }): Re
   // The front page is the first: where it does not come, nothing else is asked for.
   const pages = targets
     .filter(({ resource }) => resource.isPage)
-    .toSorted((a, b) => Number(isFront(b)) - Number(isFront(a)))
+    .toSorted((a, b) => Number(isFrontPage(b)) - Number(isFrontPage(a)))
   const others = targets.filter(({ resource }) => !resource.isPage)
   const chosen = [...pages, ...(all ? others : chooseFiles(others, site.buildId))]
   return {
@@ -54,7 +54,7 @@ export function planRequests(site: Site, { all }: { readonly all: boolean }): Re
   }
 }
 
-function isFront({ resource }: Target): boolean {
+function isFrontPage({ resource }: Target): boolean {
   return resource.path === 'index.html'
 }
 
@@ -64,13 +64,13 @@ function requestsOf({ resource }: Target): number {
 }
 
 /** Tries of each of two files, to meet several replicas. */
-export const tries = 6
+export const replicaAttempts = 6
 
 /** Pages to ask for again behind a cache: what one page shows, all do. */
-export const mostAgedPages = 3
+export const maximumAgedPages = 3
 
 /** The first request, a script that is not there, the tries, pages again. */
-const requestsAround = 1 + 1 + 2 * tries + mostAgedPages
+const requestsAround = 1 + 1 + 2 * replicaAttempts + maximumAgedPages
 
 function bytesOf({ resource }: Target): number {
   const sizes = resource.representations.map(({ bytes }) => bytes.size)
@@ -81,13 +81,13 @@ function chooseFiles(targets: readonly Target[], seed: string): readonly Target[
   const weight = ({ resource }: Target): number =>
     (isHashed(resource) ? 1e15 : 0) + resource.identity.bytes.size
   const heaviest = targets.toSorted((a, b) => weight(b) - weight(a))
-  const first = heaviest.slice(0, mostFiles / 2)
+  const first = heaviest.slice(0, maximumFiles / 2)
   const draw = ({ name }: Target): string => createHash('sha256').update(seed).update(name).digest('hex')
   const drawn = heaviest
-    .slice(mostFiles / 2)
+    .slice(maximumFiles / 2)
     .map((target) => ({ target, lot: draw(target) }))
     .toSorted((a, b) => (a.lot < b.lot ? -1 : 1))
-  return [...first, ...drawn.slice(0, mostFiles / 2).map(({ target }) => target)]
+  return [...first, ...drawn.slice(0, maximumFiles / 2).map(({ target }) => target)]
 }
 
 /** Whether a file never changes under its name. */

@@ -21,7 +21,7 @@ export interface SiteAccess {
 }
 
 /** One request. */
-export interface Question {
+export interface SiteRequest {
   /** Percent-encoded, from the root of the host. */
   readonly path: string
   readonly method?: 'GET' | 'HEAD'
@@ -33,7 +33,7 @@ export interface Question {
 }
 
 /** One answer; its body is not kept. */
-export interface Received {
+export interface SiteResponse {
   readonly status: number
   readonly fields: IncomingHttpHeaders
   /** Bytes of the body as it came. */
@@ -48,7 +48,7 @@ export interface Received {
 
 /** Asks one site. */
 export interface SiteClient {
-  ask(question: Question): Promise<Received>
+  ask(question: SiteRequest): Promise<SiteResponse>
   /** The protocol that the site chooses when HTTP/2 is offered to it (RFC 7301); `undefined` without TLS. */
   negotiatedProtocol(): Promise<string | undefined>
   close(): void
@@ -90,7 +90,7 @@ export function createSiteClient(access: SiteAccess): SiteClient {
     fields: more,
     size = 0,
     isApart,
-  }: Question): Promise<Received> =>
+  }: SiteRequest): Promise<SiteResponse> =>
     await new Promise((resolve, reject) => {
       const asked = request(
         // As it is: `new URL` would repair paths.
@@ -158,7 +158,7 @@ function hostOf({ hostname, port, protocol }: URL): { host: string; port: number
   return { host: hostname.replaceAll(/^\[|\]$/g, ''), port: port === '' ? usual : Number(port) }
 }
 
-async function receive(response: http.IncomingMessage, expected: number): Promise<Received> {
+async function receive(response: http.IncomingMessage, expected: number): Promise<SiteResponse> {
   const mostBytes = mostBytesOf(expected)
   const coding = (response.headers['content-encoding'] ?? 'identity').trim().toLowerCase()
   const hash = createHash('sha256')

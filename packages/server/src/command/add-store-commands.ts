@@ -16,8 +16,8 @@ import { defaultDirectory } from '../serve/serve-options.ts'
 export function addStoreCommands(add: (subcommand: Subcommand) => Command): void {
   add({
     name: 'publish',
-    summary: 'put a build into a store (rollback, purge: --help all)',
-    description: 'Put a build into a store, as the current one, and prune what is old.',
+    summary: 'publish a build to a store (more: --help all)',
+    description: 'Publish a build to a store, make it current, and delete old builds.',
     flags: publishFlags,
   })
     .argument('[dir]', 'folder of the build', defaultDirectory)
@@ -27,12 +27,12 @@ export function addStoreCommands(add: (subcommand: Subcommand) => Command): void
     })
   add({
     name: 'rollback',
-    summary: 'make an earlier build of a store current again',
-    description: 'Make an earlier build of a store current again, byte for byte.',
+    summary: 'go back to an earlier build of a store',
+    description: 'Go back to an earlier build of a store.',
     flags: rollbackFlags,
     isRare: true,
   })
-    .argument('[id]', 'build to go to, or the beginning of its id (default: the one before)')
+    .argument('[id]', 'id of the build, or its first characters (default: the previous build)')
     .action(async (id: string | undefined, flags: RollbackFlags) => {
       const { rollbackCommand } = await import('./rollback-command.ts')
       await rollbackCommand(id, flags)
@@ -40,7 +40,7 @@ export function addStoreCommands(add: (subcommand: Subcommand) => Command): void
   add({
     name: 'generations',
     summary: 'list the builds of a store',
-    description: 'List the builds that a store has, the current one first.',
+    description: 'List the builds of a store, the current build first.',
     flags: generationsFlags,
     isRare: true,
   }).action(async (flags: StoreFlags) => {
@@ -49,12 +49,12 @@ export function addStoreCommands(add: (subcommand: Subcommand) => Command): void
   })
   add({
     name: 'purge',
-    summary: 'take a build out of a store at once',
-    description: 'Take a build out of a store at once, and say which tabs will break.',
+    summary: 'delete a build from a store',
+    description: 'Delete a build from a store immediately, and report which open tabs will break.',
     flags: purgeFlags,
     isRare: true,
   })
-    .argument('<id>', 'build to take out, or the beginning of its id')
+    .argument('<id>', 'id of the build, or its first characters')
     .action(async (id: string, flags: PurgeFlags) => {
       const { purgeCommand } = await import('./purge-command.ts')
       await purgeCommand(id, flags)

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { count } from '@serve-dist/foundation/text/count'
+import { pluralize } from '@serve-dist/foundation/text/pluralize'
 import { formatBytes } from '@serve-dist/foundation/text/byte-size'
 import { manifestMissing, manifestPath, OperatorError } from '@serve-dist/manifest'
 import { checkFolder, type CheckFolderOptions } from '../check/check-folder.ts'
@@ -80,8 +80,8 @@ async function checkAddress(
     concurrency,
     onPlan(plan) {
       requests = plan.requests
-      const files = `${plan.targets.length} of ${count(plan.files, 'file')}`
-      const cost = `up to ${count(requests, 'request')}, ${formatBytes(plan.bytes)}, ${concurrency} at a time`
+      const files = `${plan.targets.length} of ${pluralize(plan.files, 'file')}`
+      const cost = `up to ${pluralize(requests, 'request')}, ${formatBytes(plan.bytes)}, ${concurrency} at a time`
       stderr.write(`asking ${address.href} for ${files} of ${build}: ${cost}\n`)
     },
     onProgress(done) {

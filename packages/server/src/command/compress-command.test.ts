@@ -1,6 +1,6 @@
 import type { Manifest } from '@serve-dist/manifest'
 import { describe, expect, test } from 'vitest'
-import { describeInheritance, describeKnowledge, describeLoss } from './compress-command.ts'
+import { describeManifestChanges, describeNameSource, describeLostManifest } from './compress-command.ts'
 
 const manifest: Manifest = {
   version: 1,
@@ -22,14 +22,14 @@ function manifestOf(files: Readonly<Record<string, 'immutable' | 'revalidate'>>)
 
 const isThere = (path: string): boolean => path === 'index.html'
 
-describe('describeInheritance', () => {
+describe('describeManifestChanges', () => {
   test('names pages and rules that are gone, but none that a flag leaves out', () => {
     const page = { mediaType: 'text/html; charset=utf-8', size: 1, sha256: '0', cache: 'revalidate' } as const
     const earlier = manifestOf({ _headers: 'revalidate', 'old-1.js': 'immutable' })
     const more = { ...page, lastModified: '', variants: [] }
     const files = ['about.html', 'index.html'].map((path) => Object.assign({ path }, more))
     expect(
-      describeInheritance({ ...earlier, files: [...earlier.files, ...files] }, manifest, isThere),
+      describeManifestChanges({ ...earlier, files: [...earlier.files, ...files] }, manifest, isThere),
     ).toEqual([
       '_headers, about.html were part of the build before and are not in the folder any more; if a copy lost them, copy the whole folder again',
     ])
@@ -44,16 +44,16 @@ describe('describeInheritance', () => {
       _headers: 'revalidate',
       _redirects: 'revalidate',
     })
-    expect(describeInheritance(earlier, next, isThere)).toEqual([
+    expect(describeManifestChanges(earlier, next, isThere)).toEqual([
       'b.js changed under a hashed name: no longer immutable, so that browsers ask again',
       'late.html was not part of the build before and will be served; --exclude leaves files out',
     ])
-    expect(describeInheritance(next, next, isThere)).toEqual([])
-    expect(describeInheritance(undefined, next, isThere)).toEqual([])
+    expect(describeManifestChanges(next, next, isThere)).toEqual([])
+    expect(describeManifestChanges(undefined, next, isThere)).toEqual([])
   })
 })
 
-describe('describeLoss', () => {
+describe('describeLostManifest', () => {
   const variants = (['zstd', 'br'] as const).map((coding) => ({ coding, size: 1, sha256: '0' }))
   const withVariants = ({ files, ...rest }: Manifest): Manifest => ({
     ...rest,
@@ -62,7 +62,7 @@ describe('describeLoss', () => {
 
   test('tells a build that lost its manifest by variants that nobody remembers', () => {
     const found = { 'a.js': 'revalidate', 'a.js.zst': 'revalidate', 'a.js.br': 'revalidate' } as const
-    expect(describeLoss(withVariants(manifestOf(found)))).toMatch(
+    expect(describeLostManifest(withVariants(manifestOf(found)))).toMatch(
       /^1 file had variants already, such as a\.js: .* every file here will be served/,
     )
   })
@@ -70,38 +70,38 @@ describe('describeLoss', () => {
   test.each([[{ 'a.js': 'revalidate' }], [{ 'a.js': 'revalidate', 'a.js.br': 'revalidate' }]] as const)(
     'says nothing of %j',
     (found) => {
-      expect(describeLoss(withVariants(manifestOf(found)))).toBeUndefined()
+      expect(describeLostManifest(withVariants(manifestOf(found)))).toBeUndefined()
     },
   )
 })
 
-describe('describeKnowledge', () => {
+describe('describeNameSource', () => {
   const now = new Date(2026, 0, 31, 14, 0)
   const today = new Date(2026, 0, 31, 12, 3).toISOString()
 
   test('says which build the names are known from', () => {
     const known = { source: 'record', recordedAt: today, hashedNames: 41, manifest } as const
-    expect(describeKnowledge(known, now)).toBe('41 hashed names known from the build of 12:03')
+    expect(describeNameSource(known, now)).toBe('41 hashed names known from the build of 12:03')
     const yesterday = { ...known, hashedNames: 1, recordedAt: new Date(2026, 0, 30, 9, 5).toISOString() }
-    expect(describeKnowledge(yesterday, now)).toBe('1 hashed name known from the build of 2026-01-30 09:05')
-    expect(describeKnowledge({ ...known, source: 'cache' }, now)).toContain(
+    expect(describeNameSource(yesterday, now)).toBe('1 hashed name known from the build of 2026-01-30 09:05')
+    expect(describeNameSource({ ...known, source: 'cache' }, now)).toContain(
       '12:03 (its record is in the cache',
     )
   })
 
   test('says what is lost without a record, and how to mend it', () => {
     const unknown = { source: 'none', hashedNames: 0, manifest } as const
-    expect(describeKnowledge(unknown)).toMatch(
+    expect(describeNameSource(unknown)).toMatch(
       /^no record of a build found, so no file is immutable: .*integration \(https:\S+\/frameworks\).*--imm/s,
     )
-    expect(describeKnowledge({ ...unknown, source: 'manifest', hashedNames: 2 })).toBe(
+    expect(describeNameSource({ ...unknown, source: 'manifest', hashedNames: 2 })).toBe(
       '2 hashed names known from the earlier manifest; no record of a build of this folder found',
     )
-    expect(describeKnowledge({ ...unknown, hashedNames: 2 })).toMatch(
+    expect(describeNameSource({ ...unknown, hashedNames: 2 })).toMatch(
       /^2 hashed names known from other builds/,
     )
     const ruled = { ...manifest, serving: { immutable: ['a/*'] } }
-    expect(describeKnowledge({ ...unknown, manifest: ruled })).toBe(
+    expect(describeNameSource({ ...unknown, manifest: ruled })).toBe(
       'no record of a build found; immutable by your globs: a/*',
     )
   })

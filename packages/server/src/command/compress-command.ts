@@ -1,9 +1,9 @@
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { count } from '@serve-dist/foundation/text/count'
 import { documentUrl } from '@serve-dist/foundation/text/document-url'
+import { pluralize } from '@serve-dist/foundation/text/pluralize'
 import { escapeMessage } from '@serve-dist/foundation/text/escape-invisible'
-import { firstNames } from '@serve-dist/foundation/text/first-names'
+import { joinFirstNames } from '@serve-dist/foundation/text/join-first-names'
 import {
   isPageType,
   loadOptional,
@@ -18,7 +18,7 @@ import { createProgressLine } from '@serve-dist/foundation/terminal/create-progr
 import type { FinishReport } from '@serve-dist/precompress'
 import type { CompressFlags } from './flags.ts'
 import { servingFiles } from '../site/resolve-serving.ts'
-import { refuseToPublish } from '../judge/refuse-unlikely-folder.ts'
+import { refuseToCompress } from '../judge/refuse-unlikely-folder.ts'
 
 /**
  * Compresses a folder, with a progress line on a terminal, and at the end what was known of hashed names and the table.
@@ -46,7 +46,7 @@ export async function compressCommand(directory: string, flags: CompressFlags): 
   const isFolder = statSync(root, { throwIfNoEntry: false })?.isDirectory() === true
   // Whoever names globs knows what lies in the folder.
   const isChosen = (flags.include ?? flags.exclude ?? earlier?.selection?.include) !== undefined
-  if (isFolder && !isChosen) refuseToPublish({ directory, root }, isDescribed)
+  if (isFolder && !isChosen) refuseToCompress({ directory, root }, isDescribed)
   try {
     const pass = await finish(directory, {
       ...flags,
@@ -61,19 +61,19 @@ export async function compressCommand(directory: string, flags: CompressFlags): 
     )
     if (unmatched.flat().length > 0) warn(`${unmatched.flat().join(', ')}: no file in ${directory} matches`)
     const isThere = (path: string): boolean => existsSync(join(directory, path))
-    for (const message of describeInheritance(earlier, pass.manifest, isThere)) warn(message)
-    const loss = pass.source === 'none' ? describeLoss(pass.manifest) : undefined
+    for (const message of describeManifestChanges(earlier, pass.manifest, isThere)) warn(message)
+    const loss = pass.source === 'none' ? describeLostManifest(pass.manifest) : undefined
     if (loss !== undefined) warn(loss)
     progressLine.clear()
     const colors = process.stdout.isTTY && process.stdout.hasColors()
-    process.stdout.write(`${escapeMessage(describeKnowledge(pass))}\n${formatPass(pass, { colors })}\n`)
+    process.stdout.write(`${escapeMessage(describeNameSource(pass))}\n${formatPass(pass, { colors })}\n`)
   } finally {
     progressLine.clear()
   }
 }
 
 /** Where hashed names are known from, or what is lost without them and how to mend it. */
-export function describeKnowledge(
+export function describeNameSource(
   {
     source,
     recordedAt,
@@ -82,7 +82,7 @@ export function describeKnowledge(
   }: Pick<FinishReport, 'source' | 'recordedAt' | 'hashedNames' | 'manifest'>,
   now: Date = new Date(),
 ): string {
-  const known = `${count(hashedNames, 'hashed name')} known`
+  const known = `${pluralize(hashedNames, 'hashed name')} known`
   if (recordedAt !== undefined) {
     const where = source === 'cache' ? ' (its record is in the cache: the folder has none)' : ''
     return `${known} from the build of ${localTime(new Date(recordedAt), now)}${where}`
@@ -106,7 +106,7 @@ function localTime(time: Date, now: Date): string {
 }
 
 /** One line for a folder that nothing describes, though variants say that a pass was here before. */
-export function describeLoss({ files }: Manifest): string | undefined {
+export function describeLostManifest({ files }: Manifest): string | undefined {
   const paths = new Set(files.map(({ path }) => path))
   const compressed = files.filter(
     ({ path, variants }) =>
@@ -116,11 +116,11 @@ export function describeLoss({ files }: Manifest): string | undefined {
   )
   const [first] = compressed
   if (first === undefined) return undefined
-  return `${count(compressed.length, 'file')} had variants already, such as ${first.path}: this looks like a build that has lost its manifest, and with it its rules and what it leaves out, so that every file here will be served; copy the build again with its hidden files`
+  return `${pluralize(compressed.length, 'file')} had variants already, such as ${first.path}: this looks like a build that has lost its manifest, and with it its rules and what it leaves out, so that every file here will be served; copy the build again with its hidden files`
 }
 
 /** What a pass changed in an earlier manifest, where the operator may not expect it. */
-export function describeInheritance(
+export function describeManifestChanges(
   earlier: Manifest | undefined,
   next: Manifest,
   isThere: (path: string) => boolean,
@@ -141,17 +141,17 @@ export function describeInheritance(
   return [
     ...(gone.length > 0
       ? [
-          `${firstNames(pathsOf(gone))} ${gone.length === 1 ? 'was' : 'were'} part of the build before and ${gone.length === 1 ? 'is' : 'are'} not in the folder any more; if a copy lost ${gone.length === 1 ? 'it' : 'them'}, copy the whole folder again`,
+          `${joinFirstNames(pathsOf(gone))} ${gone.length === 1 ? 'was' : 'were'} part of the build before and ${gone.length === 1 ? 'is' : 'are'} not in the folder any more; if a copy lost ${gone.length === 1 ? 'it' : 'them'}, copy the whole folder again`,
         ]
       : []),
     ...(changed.length > 0
       ? [
-          `${firstNames(pathsOf(changed))} changed under a hashed name: no longer immutable, so that browsers ask again`,
+          `${joinFirstNames(pathsOf(changed))} changed under a hashed name: no longer immutable, so that browsers ask again`,
         ]
       : []),
     ...(added.length > 0
       ? [
-          `${firstNames(pathsOf(added))} ${added.length === 1 ? 'was' : 'were'} not part of the build before and will be served; --exclude leaves files out`,
+          `${joinFirstNames(pathsOf(added))} ${added.length === 1 ? 'was' : 'were'} not part of the build before and will be served; --exclude leaves files out`,
         ]
       : []),
   ]

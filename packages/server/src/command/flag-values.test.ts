@@ -1,14 +1,21 @@
 import fc from 'fast-check'
-import { mismatch } from '@serve-dist/foundation/values/mismatch'
+import { describeMismatch } from '@serve-dist/foundation/values/describe-mismatch'
 import { s } from '@serve-dist/manifest'
 import { describe, expect, test } from 'vitest'
-import { parseAge, parseDuration, parseOpsAddress, parseSocket, parseWorkers, readBy } from './flag-values.ts'
+import {
+  parseAge,
+  parseDuration,
+  parseOpsAddress,
+  parseSocket,
+  parseWorkers,
+  createFlagParser,
+} from './flag-values.ts'
 import { hostileTexts, linearTimeLimit, millisecondsOf } from '../../test/support/hostile-texts.ts'
-import { longestTimeout } from '../protocol/connection-limits.ts'
+import { maximumTimeout } from '../protocol/connection-limits.ts'
 
-const parseByteSize = readBy(s.byteSize())
+const parseByteSize = createFlagParser(s.byteSize())
 
-describe('readBy', () => {
+describe('createFlagParser', () => {
   test.each([
     ['0', 0],
     ['65536', 65_536],
@@ -42,7 +49,7 @@ describe('readBy', () => {
     '9'.repeat(400),
   ])('refuses %j and shows what is expected', (text) => {
     expect(() => parseByteSize(text)).toThrow(
-      new TypeError(mismatch('a size such as 65536, 64k or 1.5 MB', text)),
+      new TypeError(describeMismatch('a size such as 65536, 64k or 1.5 MB', text)),
     )
   })
 
@@ -123,7 +130,7 @@ describe('parseDuration', () => {
       fc.property(fc.oneof(fc.string(), fc.stringMatching(/^[\d.]{1,9} ?[msh]{0,2}$/)), (text) => {
         const outcome = attempt(parseDuration, text)
         const isDuration =
-          Number.isInteger(outcome) && Number(outcome) >= 0 && Number(outcome) <= longestTimeout
+          Number.isInteger(outcome) && Number(outcome) >= 0 && Number(outcome) <= maximumTimeout
         expect(outcome instanceof TypeError || isDuration).toBe(true)
       }),
     )

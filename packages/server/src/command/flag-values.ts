@@ -1,7 +1,7 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http'
 import { isIP } from 'node:net'
 import { s, type Schema } from '@serve-dist/manifest'
-import { longestTimeout } from '../protocol/connection-limits.ts'
+import { maximumTimeout } from '../protocol/connection-limits.ts'
 import type { OpsAddress } from '../operations/ops-server.ts'
 
 // How the values of flags are read: each returns the value, or throws a TypeError that says what was expected.
@@ -16,7 +16,7 @@ const timeUnits: Readonly<Record<string, number>> = {
 }
 
 /** Returns a reader for the value of an option. */
-export function readBy<Value>(schema: Schema<Value>): (given: unknown) => Value {
+export function createFlagParser<Value>(schema: Schema<Value>): (given: unknown) => Value {
   return (given) => s.read(schema, given, '', ([problem]) => new TypeError(problem))
 }
 
@@ -26,7 +26,7 @@ const mostWorkers = 1024
 /** Whole milliseconds of a time with its unit: `500ms`, `10s`, `1.5m`, `1h`; `0` needs none. */
 export function parseDuration(text: string): number {
   const milliseconds = millisecondsOf(text, /^(\d+(?:\.\d+)?) ?(ms|s|m|h)$/i)
-  if (milliseconds <= longestTimeout) return milliseconds
+  if (milliseconds <= maximumTimeout) return milliseconds
   throw new TypeError(`expected a duration such as 500ms, 10s or 1m, 24 days at most, found "${text}"`)
 }
 
@@ -74,7 +74,7 @@ export function parseSocket(text: string): SocketPlace {
 
 /** The number of a port; 0 stands for any that is free. */
 export function parsePort(text: string): number {
-  return readBy(s.portNumber)(/^\d{1,5}$/.test(text) ? Number(text) : text)
+  return createFlagParser(s.portNumber)(/^\d{1,5}$/.test(text) ? Number(text) : text)
 }
 
 /** Where a store is; an empty text, which an unset variable may be, would be the folder of this process. */

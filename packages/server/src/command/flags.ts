@@ -2,7 +2,7 @@ import { type AppType, appTypes, type Fallback, fallbacks, s } from '@serve-dist
 import type { ReportFlags } from './report-command.ts'
 import { loadFields } from '../load/load-options.ts'
 import { type CspMode, cspModes } from '../rules/read-rules.ts'
-import { needlessWithStore } from '../load/store-options.ts'
+import { ignoredWithStore } from '../load/store-options.ts'
 import { serveFields } from '../serve/serve-options.ts'
 import { type EngineChoice, engineChoices } from '../native/choose-engine.ts'
 import { hostList } from '../transport/allow-hosts.ts'
@@ -18,7 +18,7 @@ import {
   parseSocket,
   parseStorePlace,
   parseWorkers,
-  readBy,
+  createFlagParser,
   type ResolvedAddress,
   type SocketPlace,
 } from './flag-values.ts'
@@ -98,7 +98,7 @@ export const serveFlags: FlagTable<ServeFlags> = {
   port: {
     letter: 'p',
     value: '<number>',
-    help: 'port to listen on; 0 picks a free one',
+    help: 'port to listen on; 0 picks a free port',
     group: address,
     isCommon: true,
     environment: 'PORT',
@@ -109,25 +109,25 @@ export const serveFlags: FlagTable<ServeFlags> = {
   host: {
     letter: 'H',
     value: '[address]',
-    help: 'address; alone: all addresses',
+    help: 'address; no value: all addresses',
     group: address,
     isCommon: true,
     environment: 'HOST',
     default: s.defaultOf(serveFields.host),
-    read: readBy(serveFields.host),
+    read: createFlagParser(serveFields.host),
     // The listener that redirects plain HTTP listens on this address, too.
     unused: (flags) => (flags.redirectHttp === undefined ? besideSocket(flags) : undefined),
   },
   socket: {
     value: '<path>',
-    help: 'Unix socket to listen on instead of a port, with the permissions of its file, such as /run/site.sock:660',
+    help: 'Unix socket to listen on instead of a port, with optional permissions, such as /run/site.sock:660',
     group: address,
     read: parseSocket,
     unused: besideDescriptor,
   },
   tlsCert: {
     value: '<file>',
-    help: 'certificate chain (PEM): serve HTTPS and HTTP/2',
+    help: 'certificate chain (PEM) for HTTPS and HTTP/2',
     group: address,
     isCommon: true,
     environment: 'TLS_CERT',
@@ -143,68 +143,68 @@ export const serveFlags: FlagTable<ServeFlags> = {
   },
   redirectHttp: {
     value: '<port>',
-    help: 'port for plain HTTP that redirects to HTTPS; 0 picks a free one',
+    help: 'HTTP port that redirects to HTTPS; 0 picks a free port',
     group: address,
     read: parsePort,
     requires: 'tlsCert',
   },
   hsts: {
     value: '<time>',
-    help: 'how long browsers must use HTTPS only, such as 1y, or the value of Strict-Transport-Security',
+    help: 'send Strict-Transport-Security: its max-age, such as 1y, or its whole value',
     group: address,
     read: parseHsts,
     requires: 'tlsCert',
   },
   allowHost: {
     value: '<names>',
-    help: 'answer only requests for these hosts, such as example.com,*.example.com; all others get 421',
+    help: 'host names to accept, such as example.com,*.example.com; requests for other hosts get 421',
     group: address,
     environment: 'ALLOW_HOST',
     defaultText: 'all hosts',
     isRepeatable: true,
-    read: (text) => readBy(hostList)(text.split(',').map((name) => name.trim())),
+    read: (text) => createFlagParser(hostList)(text.split(',').map((name) => name.trim())),
   },
   fallback: {
     value: '<mode>',
-    help: 'unknown pages: spa, 404 or none',
+    help: 'unknown pages: spa, 404, none',
     group: answers,
     isCommon: true,
-    defaultText: 'by the build',
+    defaultText: 'from the build',
     choices: fallbacks,
   },
   config: {
     value: '<file>',
-    help: 'headers and redirects',
+    help: 'configuration file',
     group: answers,
     defaultText: 'serve-dist.config.*',
   },
   ssr: {
     value: '<module>',
-    help: 'module that answers what the build lacks: pages, API',
+    help: 'module for server-side rendering and API routes',
     group: answers,
     isCommon: true,
   },
   envFile: {
     value: '<file>',
-    help: 'values for the build, in the form of node --env-file, where the environment has none; --watch and --store look at it, too',
+    help: 'environment file in the format of node --env-file; existing variables win; reloaded with --watch and --store',
     group: answers,
   },
   fsFallback: {
-    help: 'look on the disk for files that the build does not have, such as files added after the start',
+    help: 'serve files from the disk that are not in the build, such as files added after the start',
     group: answers,
     unused: besideStore('there is no folder to look in'),
   },
   csp: {
     value: '[mode]',
-    help: 'Content-Security-Policy of each page, made from the build; alone: enforce',
+    help: 'send a Content-Security-Policy made from the build; no value: enforce',
     group: answers,
     environment: 'CSP',
-    defaultText: 'by the build and the configuration, else off',
+    defaultText: 'from the build or the configuration, else off',
     choices: cspModes,
   },
   workers: {
     value: '<count>',
-    help: 'how many serve; auto: one a core',
+    help: 'workers, or auto for one per core',
     group: process,
     isCommon: true,
     environment: 'WORKERS',
@@ -212,21 +212,21 @@ export const serveFlags: FlagTable<ServeFlags> = {
     read: parseWorkers,
   },
   engine: {
-    help: 'who answers files: threads of @serve-dist/engine, or Node; auto: the first where it can be had',
+    help: 'engine that serves build files: auto (native if available), native or node',
     group: process,
     environment: 'SERVE_DIST_ENGINE',
     choices: engineChoices,
     default: s.defaultOf(serveFields.engine),
   },
   watch: {
-    help: 'serve a new build once it is complete (SIGHUP: now)',
+    help: 'reload after each build (SIGHUP: reload now)',
     group: process,
     isCommon: true,
     unused: (flags) => (flags.store === undefined ? undefined : 'with --store, which is followed anyway'),
   },
   grace: {
     value: '<duration>',
-    help: 'how long answers in flight may take after a signal to stop',
+    help: 'time limit for open requests after a stop signal',
     group: process,
     environment: 'GRACE',
     default: s.defaultOf(serveFields.gracePeriod),
@@ -243,55 +243,55 @@ export const serveFlags: FlagTable<ServeFlags> = {
   },
   ops: {
     value: '<address>',
-    help: 'where to answer /healthz, /readyz and /metrics, such as 127.0.0.1:9090, or :9090 for all addresses (needs prom-client)',
+    help: 'address for /healthz, /readyz and /metrics, such as 127.0.0.1:9090, or :9090 for all addresses (needs prom-client)',
     group: process,
     environment: 'OPS',
     read: parseOpsAddress,
   },
   trustProxy: {
     value: '<list>',
-    help: 'proxies that may name the client for the log: how many, or addresses, ranges, loopback, linklocal, uniquelocal',
+    help: 'proxies trusted to report client addresses for the log: their number, addresses, ranges, loopback, linklocal, uniquelocal',
     group: process,
     environment: 'TRUST_PROXY',
-    read: (text) => String(readBy(operationsFields.trustProxy)(text)),
+    read: (text) => String(createFlagParser(operationsFields.trustProxy)(text)),
     unused: ({ accessLog }) =>
       accessLog === undefined ? 'without --access-log: client addresses are used only there' : undefined,
   },
   verify: {
-    help: 'compare the SHA-256 of every file with the manifest at the start, not only its size',
+    help: 'check the SHA-256 of every file at the start, not only its size',
     group: memory,
-    unused: besideStore(needlessWithStore.verify),
+    unused: besideStore(ignoredWithStore.verify),
   },
   force: {
     help: 'start although the folder looks wrong',
     group: memory,
-    unused: besideStore(`${needlessWithStore.noManifest}, and ${needlessWithStore.unlisted}`),
+    unused: besideStore(`${ignoredWithStore.noManifest}, and ${ignoredWithStore.unlisted}`),
   },
   memoryBudget: {
     value: '<size>',
-    help: 'bytes of bodies to hold in memory, smallest first; the others are read from the disk',
+    help: 'memory for response bodies, smallest first; larger bodies are read from the disk',
     group: memory,
     default: s.defaultOf(loadFields.memoryBudget),
     defaultText: '64m',
-    read: readBy(loadFields.memoryBudget),
+    read: createFlagParser(loadFields.memoryBudget),
   },
   store: {
     value: '<where>',
-    help: 'serve what serve-dist publish put there, instead of a folder: a path, or s3://bucket/prefix',
+    help: 'store to serve instead of a folder: a path or s3://bucket/prefix',
     group: store,
     environment: 'SERVE_DIST_STORE',
     read: parseStorePlace,
   },
   storeCache: {
     value: '<dir>',
-    help: 'folder on this machine to make one in for what is served of the store; processes may share it',
+    help: 'local cache folder; several processes can share it',
     group: store,
     environment: 'SERVE_DIST_STORE_CACHE',
     defaultText: '~/.cache/serve-dist',
     unused: withoutStore,
   },
   noDeltas: {
-    help: 'send nobody what has changed since an earlier build, though the store has it (RFC 9842)',
+    help: 'disable delta responses (RFC 9842)',
     group: store,
     unused: withoutStore,
   },
@@ -309,38 +309,38 @@ export interface CompressFlags {
 export const compressFlags: FlagTable<CompressFlags> = {
   base: {
     value: '<path>',
-    help: 'path under which the folder will be served, such as /app/',
+    help: 'public base path, such as /app/',
     group: 'Options',
-    defaultText: 'as before, else /',
-    read: readBy(s.basePath),
+    defaultText: 'from the last build, else /',
+    read: createFlagParser(s.basePath),
   },
   appType: {
-    help: 'how unknown paths will be answered',
+    help: 'application type, which decides the answer to unknown paths',
     group: 'Options',
-    defaultText: 'as before, else from the pages in the folder',
+    defaultText: 'from the last build, else from the pages in the folder',
     choices: appTypes,
   },
   include: {
     value: '<glob>',
-    help: 'files that belong to the build; kept in the manifest',
+    help: 'files to compress and serve; saved in the manifest',
     group: 'Options',
-    defaultText: 'as before, else all',
+    defaultText: 'from the last build, else all',
     isRepeatable: true,
     read: readGlob,
   },
   exclude: {
     value: '<glob>',
-    help: 'files to leave out, neither compressed nor served; kept in the manifest',
+    help: 'files that are neither compressed nor served; saved in the manifest',
     group: 'Options',
-    defaultText: 'as before, else none',
+    defaultText: 'from the last build, else none',
     isRepeatable: true,
     read: readGlob,
   },
   immutable: {
     value: '<glob>',
-    help: 'files with a content hash in their name that no record of a build knows; kept in the manifest',
+    help: 'files with a content hash in their name, besides those that the build recorded; saved in the manifest',
     group: 'Options',
-    defaultText: 'as before, else none',
+    defaultText: 'from the last build, else none',
     isRepeatable: true,
     read: readGlob,
   },
@@ -349,36 +349,36 @@ export const compressFlags: FlagTable<CompressFlags> = {
 export const reportFlags: FlagTable<ReportFlags> = {
   title: {
     value: '<text>',
-    help: 'what to call the build where there are several',
+    help: 'title of the report',
     group: 'Options',
     default: 'Build size',
   },
   against: {
     value: '<build>',
-    help: 'earlier build to compare with: its folder, or a copy of its manifest',
+    help: 'earlier build to compare with: its folder or a copy of its manifest',
     group: 'Options',
   },
   store: {
     value: '<where>',
-    help: 'store to take both builds from, and what a returning visitor downloads: a folder, or s3://bucket/prefix',
+    help: 'compare the last two builds of a store, and the download of a returning visitor: a folder or s3://bucket/prefix',
     group: 'Options',
     read: parseStorePlace,
   },
   format: {
-    help: 'what to write',
+    help: 'output format',
     group: 'Options',
     default: 'terminal',
     choices: ['terminal', 'markdown', 'json', 'html'],
   },
   output: {
     value: '<file>',
-    help: 'file to write to',
+    help: 'output file',
     group: 'Options',
     defaultText: 'standard output',
   },
   budget: {
     value: '<budget>',
-    help: "most that files may weigh, such as 'assets/*.js=150kb:br' or total=500kb",
+    help: "size limit, such as 'assets/*.js=150kb:br' or total=500kb",
     group: 'Options',
     default: [],
     isRepeatable: true,
@@ -388,7 +388,7 @@ export const reportFlags: FlagTable<ReportFlags> = {
 /** Flags of the server that say where its configuration is, for commands that look at what it answers. */
 type AsServedFlags = Pick<ServeFlags, 'config' | 'ssr' | 'envFile'>
 
-const asServed = 'As for the server'
+const asServed = 'Server options'
 
 const asServedFlags: FlagTable<AsServedFlags> = {
   config: { ...serveFlags.config, group: asServed },
@@ -412,34 +412,34 @@ type RequestField = readonly [string, string]
 export const checkFlags: FlagTable<CheckFlags> = {
   build: {
     value: '<dir>',
-    help: 'folder of the build that the address is to serve',
+    help: 'folder of the build that the site should serve',
     group: 'Options',
     defaultText: 'dist',
   },
   all: {
-    help: 'ask the address for every file, not for all pages and 50 others',
+    help: 'request every file, not only all pages and 50 other files',
     group: 'Options',
   },
   header: {
     letter: 'H',
     value: '<field>',
-    help: "field to send, such as 'Authorization: Bearer …'",
+    help: "request header to send, such as 'Authorization: Bearer …'",
     group: 'Options',
     isRepeatable: true,
     read: (text) => [parseField(text)],
   },
   resolve: {
     value: '<place>',
-    help: 'where to find the address, such as example.org:443:127.0.0.1',
+    help: 'connect to this address instead, such as example.org:443:127.0.0.1',
     group: 'Options',
     read: parseResolve,
   },
   insecure: {
-    help: 'take any certificate',
+    help: 'accept any certificate',
     group: 'Options',
   },
   json: {
-    help: 'write the report as JSON',
+    help: 'print the report as JSON',
     group: 'Options',
   },
   ...asServedFlags,
@@ -456,7 +456,7 @@ export const explainFlags: FlagTable<ExplainFlags> = {
   header: {
     letter: 'H',
     value: '<field>',
-    help: "field of the request, such as 'Accept-Encoding: br'",
+    help: "request header, such as 'Accept-Encoding: br'",
     group: 'Options',
     isRepeatable: true,
     read: (text) => [parseField(text)],
@@ -464,13 +464,13 @@ export const explainFlags: FlagTable<ExplainFlags> = {
   method: {
     letter: 'X',
     value: '<method>',
-    help: 'method of the request',
+    help: 'request method',
     group: 'Options',
     default: 'GET',
     read: (text) => text.toUpperCase(),
   },
   json: {
-    help: 'write the explanation as JSON',
+    help: 'print the explanation as JSON',
     group: 'Options',
   },
   ...asServedFlags,
@@ -541,5 +541,5 @@ function withoutStore(flags: GivenFlags): string | undefined {
 }
 
 function readGlob(text: string): readonly string[] {
-  return [readBy(s.glob)(text)]
+  return [createFlagParser(s.glob)(text)]
 }

@@ -1,5 +1,5 @@
-import { count } from '@serve-dist/foundation/text/count'
-import { firstNames } from '@serve-dist/foundation/text/first-names'
+import { pluralize } from '@serve-dist/foundation/text/pluralize'
+import { joinFirstNames } from '@serve-dist/foundation/text/join-first-names'
 import { formatBytes } from '@serve-dist/foundation/text/byte-size'
 import { type Cell, cell, layOutTable } from '@serve-dist/foundation/terminal/text-table'
 import type { DeltasSummary, Download, PublishSummary } from '@serve-dist/store'
@@ -19,17 +19,17 @@ export function formatPublish(summary: PublishSummary, place: string): string {
     isDryRun
       ? `would publish ${shorten(id)} to ${place}; nothing is changed`
       : `published ${shorten(id)} to ${place} in ${formatTime(milliseconds)}; ${wasCurrent ? 'it was current already' : 'it is current now'}`,
-    `  ${count(sent.files + reused.files, 'file')}: ${sent.files} new, ${reused.files} reused; ${count(sent.blobs, 'object')} and ${formatBytes(sent.bytes)} ${isDryRun ? 'to send' : 'sent'}`,
+    `  ${pluralize(sent.files + reused.files, 'file')}: ${sent.files} new, ${reused.files} reused; ${pluralize(sent.blobs, 'object')} and ${formatBytes(sent.bytes)} ${isDryRun ? 'to send' : 'sent'}`,
     ...(download === undefined ? [] : formatDownload(download)),
     ...(deltas === undefined ? [] : [`  deltas: ${formatDeltas(deltas, isDryRun)}`]),
-    `  kept for open tabs and rollbacks: ${earlier === 0 ? 'no earlier build' : `${count(kept.files, 'file')} of ${count(earlier, 'earlier build')}, ${formatBytes(kept.bytes)}`}`,
-    `  ${isDryRun ? 'to prune' : 'pruned'}: ${gone.length + pruned.blobs === 0 ? 'nothing' : `${count(gone.length, 'build')}${gone.length === 0 ? '' : ` (${firstNames(gone)})`}, ${formatBytes(pruned.bytes)}`}`,
+    `  kept for open tabs and rollbacks: ${earlier === 0 ? 'no earlier build' : `${pluralize(kept.files, 'file')} of ${pluralize(earlier, 'earlier build')}, ${formatBytes(kept.bytes)}`}`,
+    `  ${isDryRun ? 'to prune' : 'pruned'}: ${gone.length + pruned.blobs === 0 ? 'nothing' : `${pluralize(gone.length, 'build')}${gone.length === 0 ? '' : ` (${joinFirstNames(gone)})`}, ${formatBytes(pruned.bytes)}`}`,
   ].join('\n')
 }
 
 function formatDownload({ files, bytes, bytesWithDeltas, changes }: Download): string[] {
   if (files === 0) return ['  returning visitors download nothing']
-  const most = `  returning visitors download at most ${count(files, 'file')}, ${formatBytes(bytes)}`
+  const most = `  returning visitors download at most ${pluralize(files, 'file')}, ${formatBytes(bytes)}`
   if (bytesWithDeltas === undefined) return [most]
   const shown = changes.filter(({ delta }) => delta !== undefined)
   const rows = shown

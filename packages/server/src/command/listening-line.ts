@@ -1,4 +1,4 @@
-import { count } from '@serve-dist/foundation/text/count'
+import { pluralize } from '@serve-dist/foundation/text/pluralize'
 import { formatBytes } from '@serve-dist/foundation/text/byte-size'
 import type { RunningEngine } from '../native/choose-engine.ts'
 import type { SiteSummary } from '../site/site.ts'
@@ -24,14 +24,16 @@ export interface WorkersSummary {
 export function listeningLine({ version, summary, engine, url, workers }: Listening): string {
   const { files, variants, bytesInMemory, keptBuilds, keptFiles } = summary
   const { name, why, threads = 1 } = engine
-  const more = threads > 1 ? count(threads, 'thread') : why
+  const more = threads > 1 ? pluralize(threads, 'thread') : why
   const parts = [
     `serve-dist ${version}`,
-    `${count(files, 'file')}, ${count(variants, 'variant')}, ${formatBytes(bytesInMemory)} in memory`,
-    ...(keptFiles === 0 ? [] : [`${count(keptFiles, 'file')} of ${count(keptBuilds, 'earlier build')}`]),
+    `${pluralize(files, 'file')}, ${pluralize(variants, 'variant')}, ${formatBytes(bytesInMemory)} in memory`,
+    ...(keptFiles === 0
+      ? []
+      : [`${pluralize(keptFiles, 'file')} of ${pluralize(keptBuilds, 'earlier build')}`]),
     ...(workers === undefined
       ? []
-      : [`${count(workers.count, 'worker')} of ${formatBytes(workers.residentBytes)} each`]),
+      : [`${pluralize(workers.count, 'worker')} of ${formatBytes(workers.residentBytes)} each`]),
     `engine: ${name}${more === undefined ? '' : ` (${more})`}`,
     url,
   ]

@@ -1,9 +1,9 @@
 import { isatty } from 'node:tty'
 import { describeReload } from '../live/describe-reload.ts'
-import { markBuild } from '../load/mark-manifest.ts'
+import { fingerprintBuild } from '../load/fingerprint-manifest.ts'
 import type { ReloadOutcome } from '../live/reload-outcome.ts'
 import { replaceSignalListeners } from '../serve/replace-signal-listeners.ts'
-import { followBuilds } from '../live/watch-build.ts'
+import { followBuilds } from '../live/watch-builds.ts'
 import { watchedFolder, type WatchedBuilds } from '../load/watched-builds.ts'
 
 /** What makes the command look for a new build, besides SIGHUP. */
@@ -41,7 +41,7 @@ export async function prepareReloadTriggers(
   const ignoreSignal = onHangUp(() => onSignal())
   const folder =
     watch && directory !== undefined
-      ? watchedFolder(directory, { envFile, since: await markBuild(directory, envFile) })
+      ? watchedFolder(directory, { envFile, since: await fingerprintBuild(directory, envFile) })
       : undefined
 
   return (reload, watched = folder) => {

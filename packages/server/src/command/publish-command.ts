@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { count } from '@serve-dist/foundation/text/count'
+import { pluralize } from '@serve-dist/foundation/text/pluralize'
 import { escapeMessage } from '@serve-dist/foundation/text/escape-invisible'
 import { formatBytes } from '@serve-dist/foundation/text/byte-size'
 import { manifestPath } from '@serve-dist/manifest'
@@ -10,14 +10,14 @@ import type { ExportSummary } from '../export/export-site.ts'
 import { loadSite } from '../load/load-site.ts'
 import { readRules } from '../rules/read-rules.ts'
 import { formatPublish } from './format-publish.ts'
-import { findCurrent, type GivenStore, openGivenStore } from './open-given-store.ts'
-import { stopBetweenSteps } from './stop-between-steps.ts'
+import { findCurrent, type OpenedStore, openStoreForCommand } from './open-store-for-command.ts'
+import { runInterruptibly } from './run-interruptibly.ts'
 import type { PublishFlags } from './store-flags.ts'
-import { writeOutcome } from './write-outcome.ts'
+import { writeCommandResult } from './write-command-result.ts'
 
 /** Publishes a build, with a progress line on a terminal. */
 export async function publishCommand(directory: string, flags: PublishFlags): Promise<void> {
-  const opened = await openGivenStore('publish', flags.store)
+  const opened = await openStoreForCommand('publish', flags.store)
   const { store, library } = opened
   const { keep, keepFor, keepBytes } = flags
   const line = createProgressLine(process.stderr, 'uploading')
@@ -60,7 +60,7 @@ export async function publishCommand(directory: string, flags: PublishFlags): Pr
       ...summary,
       ...(exported !== undefined && { export: exported, warnings: [...warnings, ...exported.left] }),
     }
-    writeOutcome(flags, outcome, () => {
+    writeCommandResult(flags, outcome, () => {
       const lines = [
         formatPublish(summary, store.place),
         ...(exported === undefined ? [] : [formatExport(exported)]),
@@ -68,7 +68,7 @@ export async function publishCommand(directory: string, flags: PublishFlags): Pr
       return escapeMessage(lines.join('\n'))
     })
   }
-  await stopBetweenSteps(work, (signal) => describeStopped(directory, opened, signal))
+  await runInterruptibly(work, (signal) => describeStopped(directory, opened, signal))
 }
 
 /** Exports what a server of the store would answer, by the rules that it would read here. */
@@ -89,10 +89,10 @@ async function exportPublished({
 }
 
 function formatExport({ folder, files, kept, variants, size }: ExportSummary): string {
-  return `  exported to ${folder}: ${count(files, 'file')}, ${kept} of them of earlier builds, and ${count(variants, 'variant')}, ${formatBytes(size)}`
+  return `  exported to ${folder}: ${pluralize(files, 'file')}, ${kept} of them of earlier builds, and ${pluralize(variants, 'variant')}, ${formatBytes(size)}`
 }
 
-async function describeStopped(directory: string, opened: GivenStore, signal: AbortSignal): Promise<string> {
+async function describeStopped(directory: string, opened: OpenedStore, signal: AbortSignal): Promise<string> {
   const { id, state } = await findCurrent(opened, signal)
   if (id === undefined) return `${state}, as before`
   const { buildId } = await readManifestFile(join(directory, manifestPath))

@@ -1,17 +1,17 @@
-import { count } from '@serve-dist/foundation/text/count'
+import { pluralize } from '@serve-dist/foundation/text/pluralize'
 import { formatBytes } from '@serve-dist/foundation/text/byte-size'
 import { type Manifest } from '@serve-dist/manifest'
 import { formatTime } from './format-generations.ts'
-import { findCurrent, type GivenStore, openGivenStore } from './open-given-store.ts'
+import { findCurrent, type OpenedStore, openStoreForCommand } from './open-store-for-command.ts'
 import { shortIds } from './short-ids.ts'
-import { stopBetweenSteps } from './stop-between-steps.ts'
+import { runInterruptibly } from './run-interruptibly.ts'
 import type { PurgeFlags } from './store-flags.ts'
 import { isImmutable } from '../site/resolve-serving.ts'
-import { writeOutcome } from './write-outcome.ts'
+import { writeCommandResult } from './write-command-result.ts'
 
 /** Takes a build out of a store, and says which tabs will break. */
 export async function purgeCommand(given: string, flags: PurgeFlags): Promise<void> {
-  const opened = await openGivenStore('purge', flags.store)
+  const opened = await openStoreForCommand('purge', flags.store)
   const { store, library } = opened
   const { dryRun: isDryRun, singlePublisher: isSinglePublisher } = flags
   const work = async (signal: AbortSignal): Promise<void> => {
@@ -19,27 +19,27 @@ export async function purgeCommand(given: string, flags: PurgeFlags): Promise<vo
     // Before they are gone.
     const hashedFiles = await countOwnHashedFiles(opened, id, signal)
     const summary = await library.purge(store, id, { isDryRun, isSinglePublisher, signal })
-    writeOutcome(flags, { store: store.place, hashedFiles, ...summary }, () => {
+    writeCommandResult(flags, { store: store.place, hashedFiles, ...summary }, () => {
       const { blobs, bytes, rows } = summary
       const tense = summary.isDryRun ? 'would purge' : 'purged'
       const superseded = rows[0]?.superseded
       const since = superseded === undefined ? 'while it was current' : `before ${formatTime(superseded)} UTC`
       return [
-        `${tense} ${shortIds([id])(id)} from ${store.place}: ${count(blobs, 'object')}, ${formatBytes(bytes)}${summary.isDryRun ? '; nothing is changed' : ''}`,
+        `${tense} ${shortIds([id])(id)} from ${store.place}: ${pluralize(blobs, 'object')}, ${formatBytes(bytes)}${summary.isDryRun ? '; nothing is changed' : ''}`,
         hashedFiles === 0
           ? '  no tab breaks: other builds have all of its hashed files'
-          : `  ${count(hashedFiles, 'hashed file')} that no other build has: tabs that were opened\n  ${since} break where they ask for one`,
+          : `  ${pluralize(hashedFiles, 'hashed file')} that no other build has: tabs that were opened\n  ${since} break where they ask for one`,
       ].join('\n')
     })
   }
-  await stopBetweenSteps(work, async (signal) => {
+  await runInterruptibly(work, async (signal) => {
     const { state } = await findCurrent(opened, signal)
     return `${state}; purge again what is there still`
   })
 }
 
 async function countOwnHashedFiles(
-  { store, library }: GivenStore,
+  { store, library }: OpenedStore,
   id: string,
   signal: AbortSignal,
 ): Promise<number> {

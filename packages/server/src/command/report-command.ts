@@ -1,7 +1,7 @@
 import { loadOptional, OperatorError } from '@serve-dist/manifest'
 import type { ReportCommandOptions } from '@serve-dist/report'
-import { nothingPublished, openGivenStore } from './open-given-store.ts'
-import { stopBetweenSteps } from './stop-between-steps.ts'
+import { emptyStoreError, openStoreForCommand } from './open-store-for-command.ts'
+import { runInterruptibly } from './run-interruptibly.ts'
 
 /** What the command line says of a report. */
 export interface ReportFlags extends ReportCommandOptions {
@@ -34,11 +34,11 @@ export async function reportCommand(
       extra.map((given) => `${given} and --store: both builds come from the store, leave the other out`),
     )
   }
-  const { store, library } = await openGivenStore('report', where)
+  const { store, library } = await openStoreForCommand('report', where)
   const work = async (signal: AbortSignal): Promise<void> => {
     const latest = await library.readLatest(store, { signal })
-    if (latest === undefined) throw nothingPublished(store.place, where)
+    if (latest === undefined) throw emptyStoreError(store.place, where)
     process.exitCode = await report.reportCommand(latest, options)
   }
-  await stopBetweenSteps(work, async () => 'nothing was changed')
+  await runInterruptibly(work, async () => 'nothing was changed')
 }

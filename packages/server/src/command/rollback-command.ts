@@ -1,18 +1,18 @@
 import { formatTime } from './format-generations.ts'
-import { findCurrent, openGivenStore } from './open-given-store.ts'
+import { findCurrent, openStoreForCommand } from './open-store-for-command.ts'
 import { shortIds } from './short-ids.ts'
-import { stopBetweenSteps } from './stop-between-steps.ts'
+import { runInterruptibly } from './run-interruptibly.ts'
 import type { RollbackFlags } from './store-flags.ts'
-import { writeOutcome } from './write-outcome.ts'
+import { writeCommandResult } from './write-command-result.ts'
 
 /** Makes an earlier build current again. */
 export async function rollbackCommand(to: string | undefined, flags: RollbackFlags): Promise<void> {
-  const opened = await openGivenStore('rollback', flags.store)
+  const opened = await openStoreForCommand('rollback', flags.store)
   const { store, library } = opened
   const { dryRun: isDryRun, singlePublisher: isSinglePublisher } = flags
   const work = async (signal: AbortSignal): Promise<void> => {
     const summary = await library.rollback(store, { to, isDryRun, isSinglePublisher, signal })
-    writeOutcome(flags, { store: store.place, ...summary }, () => {
+    writeCommandResult(flags, { store: store.place, ...summary }, () => {
       const { id, published, replaced } = summary
       const shorten = shortIds([id, replaced ?? id])
       const build = `${shorten(id)}, published ${formatTime(published)} UTC,`
@@ -22,5 +22,5 @@ export async function rollbackCommand(to: string | undefined, flags: RollbackFla
         : `${build} is current in ${store.place} again, in the place of ${shorten(replaced)}`
     })
   }
-  await stopBetweenSteps(work, async (signal) => (await findCurrent(opened, signal)).state)
+  await runInterruptibly(work, async (signal) => (await findCurrent(opened, signal)).state)
 }

@@ -20,8 +20,13 @@ import {
   unusedFlags,
 } from './flags.ts'
 import type { ReportFlags } from './report-command.ts'
-import { readWords } from './read-words.ts'
-import { explain, refuse, refuseMisspelt, serverFlagsBefore } from './refuse-words.ts'
+import { normalizeArguments } from './normalize-arguments.ts'
+import {
+  describeCommanderError,
+  throwUsageError,
+  refuseUnknownCommand,
+  findMisplacedServerFlags,
+} from './usage-errors.ts'
 import { findRemovedValues, findRemovedVariables } from './removed-options.ts'
 import { serveCommand } from './serve-command.ts'
 import { publishFlags } from './store-flags.ts'
@@ -42,10 +47,10 @@ export async function runCommand(argv: readonly string[]): Promise<void> {
   for (const { environment } of Object.values<Flag>({ ...serveFlags, ...publishFlags })) {
     if (environment !== undefined && process.env[environment] === '') delete process.env[environment]
   }
-  const words = readWords(argv.slice(2), commandNames)
+  const words = normalizeArguments(argv.slice(2), commandNames)
   try {
     const program = createProgram(words)
-    refuseMisspelt(program, words)
+    refuseUnknownCommand(program, words)
     await program.parseAsync(words, { from: 'user' })
   } catch (error) {
     if (error instanceof HelpShown) return
@@ -67,8 +72,8 @@ function createProgram(words: readonly string[]): Command {
   const problems = findRemovedValues(words)
   const program = new Command('serve-dist')
     .usage('[dir] [options]')
-    .description('Serve a Vite build from memory, precompressed. The default folder is dist.')
-    .helpOption('-h, --help [all]', 'show this page, or every option')
+    .description('Serve a precompressed Vite build from memory. The default folder is dist.')
+    .helpOption('-h, --help [all]', 'show this help, or all options')
     .helpCommand(false)
     // `-H` is a flag of the server and one of `check`: behind the command's name it is the latter.
     .enablePositionalOptions()
@@ -110,11 +115,11 @@ function createProgram(words: readonly string[]): Command {
           : 'folder is an empty text; name the folder that the build wrote'
         problems.push(`the ${cure}`)
       }
-      if (command !== program) problems.push(...serverFlagsBefore(program, command))
+      if (command !== program) problems.push(...findMisplacedServerFlags(program, command))
       if ([program.name(), 'check', 'explain'].includes(command.name())) {
         problems.push(...findRemovedVariables(process.env))
       }
-      refuse(command, problems)
+      throwUsageError(command, problems)
       if (command === program) return
       // `bin/serve-dist.js` ignores the signal for the server; it ends other commands, as by default.
       process.removeAllListeners('SIGHUP')
@@ -126,12 +131,12 @@ function createProgram(words: readonly string[]): Command {
     const hidden = isRare === true && !showsAll
     const command = program.command(name, { hidden }).summary(summary).description(description)
     addFlags(command, flags, { showsAll: true, words, problems })
-    return command.helpOption('-h, --help', 'show this page')
+    return command.helpOption('-h, --help', 'show this help')
   }
   add({
     name: 'compress',
-    summary: 'compress a finished folder, whatever wrote it',
-    description: 'Compress a finished folder, whatever wrote it, and describe it in a manifest.',
+    summary: 'compress a folder that is already built',
+    description: 'Compress a folder that is already built, and write its manifest.',
     flags: compressFlags,
   })
     .argument('[dir]', 'folder to compress', defaultDirectory)
@@ -141,33 +146,33 @@ function createProgram(words: readonly string[]): Command {
     })
   add({
     name: 'report',
-    summary: 'show what a build weighs, or what changed',
-    description: 'Show what a build weighs in every coding, or what changed since another one.',
+    summary: 'show the size of a build, or what changed',
+    description: 'Show the size of a build in every coding, or the changes since another build.',
     flags: reportFlags,
   })
-    .argument('[dir]', 'folder of the build, or a copy of its manifest', defaultDirectory)
+    .argument('[dir]', 'folder of the build or a copy of its manifest', defaultDirectory)
     .action(async (directory: string, flags: ReportFlags, { args }: Command) => {
       const { reportCommand } = await import('./report-command.ts')
       await reportCommand(directory, { ...flags, isGiven: args.length > 0 })
     })
   add({
     name: 'check',
-    summary: 'look for faults of a folder, or of a site',
-    description: 'Look for faults in a build, or at the address of a site that serves it.',
+    summary: 'find problems in a build or on a site',
+    description: 'Find problems in a build or on the site that serves it.',
     flags: checkFlags,
   })
-    .argument('[target]', 'folder of the build, or an address such as https://example.org', defaultDirectory)
+    .argument('[target]', 'folder of the build, or a URL such as https://example.org', defaultDirectory)
     .action(async (target: string, flags: CheckFlags) => {
       const { checkCommand } = await import('./check-command.ts')
       process.exitCode = await checkCommand(target, flags)
     })
   add({
     name: 'explain',
-    summary: 'show how a request gets its answer',
-    description: 'Show the answer to a request, and the steps that lead to it.',
+    summary: 'explain the answer to a request',
+    description: 'Show the answer to a request and the steps that lead to it.',
     flags: explainFlags,
   })
-    .argument('<path>', 'path that is asked for, such as /about, or its whole address')
+    .argument('<path>', 'path, such as /about, or a URL')
     .argument('[dir]', 'folder of the build', defaultDirectory)
     .action(async (path: string, directory: string, flags: ExplainFlags) => {
       const { explainCommand } = await import('./explain-command.ts')
@@ -177,7 +182,7 @@ function createProgram(words: readonly string[]): Command {
   for (const command of [program, ...program.commands]) {
     command.exitOverride((error) => {
       if (error.exitCode === 0) throw new HelpShown()
-      return refuse(command, [...problems, explain(command, error)])
+      return throwUsageError(command, [...problems, describeCommanderError(command, error)])
     })
   }
   return program

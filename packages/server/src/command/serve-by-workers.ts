@@ -5,12 +5,12 @@ import type { GivenFlags } from './flags.ts'
 import type { ChosenEngine } from '../native/choose-engine.ts'
 import { openSharedSocket } from '../native/listen-natively.ts'
 import { startPrimaryOperations } from '../serve/workers/start-primary-operations.ts'
-import type { Serving } from './serving.ts'
-import { askMetrics } from '../serve/workers/ask-worker.ts'
+import type { RunningCommand } from './running-command.ts'
+import { requestMetrics } from '../serve/workers/request-from-worker.ts'
 import { s } from '@serve-dist/manifest'
 import { serveFields } from '../serve/serve-options.ts'
 import { startWorkers } from '../serve/workers/start-workers.ts'
-import { openSharedStore } from './served-store.ts'
+import { openStoreOfFlags } from './served-store.ts'
 import { type ListenAddress, umaskFor } from '../transport/listen.ts'
 import { removeStaleSocket } from '../transport/remove-stale-socket.ts'
 
@@ -25,7 +25,7 @@ interface ServingWorkers {
 export async function serveByWorkers(
   flags: GivenFlags,
   { count, engine: { binding, ...engine }, address }: ServingWorkers,
-): Promise<Serving> {
+): Promise<RunningCommand> {
   const { grace: gracePeriod, descriptor, socket, host, port, ops } = flags
   // Node's workers make their socket through their primary.
   const isTheirs = binding === undefined && descriptor === undefined
@@ -33,7 +33,7 @@ export async function serveByWorkers(
   // The workers report a host that cannot be used.
   const wantsPort = isTheirs && socket === undefined && port === 0
   const found = wantsPort ? await findFreePort(host).catch(() => undefined) : undefined
-  const operations = await startPrimaryOperations(ops, askMetrics)
+  const operations = await startPrimaryOperations(ops, requestMetrics)
   let shared: SharedSocket | undefined
   const fail = async (error: unknown): Promise<never> => {
     shared?.close()
@@ -45,7 +45,7 @@ export async function serveByWorkers(
     // It removes the file of its own alone, also at a signal while workers start.
     process.once('exit', () => shared?.close())
   }
-  const store = await openSharedStore(flags).catch(fail)
+  const store = await openStoreOfFlags(flags).catch(fail)
   if (store !== undefined) operations.noteStore(store.view)
   const umask =
     isTheirs && socket !== undefined

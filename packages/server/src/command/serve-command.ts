@@ -1,16 +1,16 @@
 import type { GivenFlags } from './flags.ts'
 import { listeningLine } from './listening-line.ts'
 import { prepareReloadTriggers } from './prepare-reload-triggers.ts'
-import { removeAtSuddenEnd } from './remove-at-sudden-end.ts'
+import { removeSocketOnExit } from './remove-socket-on-exit.ts'
 import { type PreparedStart, prepareStart } from '../serve/prepare-start.ts'
 import { serveStaged } from '../serve/serve.ts'
 import { openPrimarySource } from './served-store.ts'
-import type { Serving } from './serving.ts'
+import type { RunningCommand } from './running-command.ts'
 import { stopOnSignal } from './stop-on-signal.ts'
 import { toServeOptions } from './to-serve-options.ts'
-import { warnOfDescriptors } from './warn-of-descriptors.ts'
-import { warnOfPages } from './warn-of-pages.ts'
-import { givenSocket, takeWorkerRole, type WorkerRole } from '../serve/workers/worker-role.ts'
+import { warnAboutDescriptors } from './warn-about-descriptors.ts'
+import { warnAboutMissingPages } from './warn-about-missing-pages.ts'
+import { inheritedSocketDescriptor, takeWorkerRole, type WorkerRole } from '../serve/workers/worker-role.ts'
 
 /** Serves until a signal: the first lets answers in flight finish, a second ends at once. */
 export async function serveCommand(directory: string, flags: GivenFlags, version: string): Promise<void> {
@@ -26,11 +26,11 @@ export async function serveCommand(directory: string, flags: GivenFlags, version
     triggers.close()
     await serving.close()
   })
-  if (socket !== undefined && descriptor === undefined) removeAtSuddenEnd(socket.path)
+  if (socket !== undefined && descriptor === undefined) removeSocketOnExit(socket.path)
   const { redirectUrl, opsUrl } = serving
   process.stdout.write(`${listeningLine({ version, ...serving })}\n`)
-  warnOfDescriptors({ ...serving, hasApplication: ssr !== undefined })
-  if (ssr === undefined && fsFallback !== true) await warnOfPages(directory, flags, serving.summary)
+  warnAboutDescriptors({ ...serving, hasApplication: ssr !== undefined })
+  if (ssr === undefined && fsFallback !== true) await warnAboutMissingPages(directory, flags, serving.summary)
   if (redirectUrl !== undefined) process.stdout.write(`redirecting HTTP to HTTPS · ${redirectUrl}\n`)
   if (opsUrl !== undefined) process.stdout.write(`health and metrics · ${opsUrl}\n`)
   await serving.collapse?.finally(() => triggers.close())
@@ -43,14 +43,14 @@ async function serveAsWorker(directory: string, flags: GivenFlags, role: WorkerR
     // The primary has chosen for all.
     const engine = role.isNative ? 'native' : 'node'
     const options = { ...(await toServeOptions(directory, flags, role)), engine } as const
-    const socket = role.isNative ? givenSocket : undefined
+    const socket = role.isNative ? inheritedSocketDescriptor : undefined
     const source = await openPrimarySource(flags)
     return await serveStaged(await prepareStart(options, true), { mayListen, source, socket }, 1)
   })
 }
 
 /** Several serve by threads of this process where the native engine can be had; an application wants processes. */
-async function startServing(directory: string, flags: GivenFlags): Promise<Serving> {
+async function startServing(directory: string, flags: GivenFlags): Promise<RunningCommand> {
   const { descriptor, ssr } = flags
   const count = await countWorkers(flags)
   const start = await prepareStart(await toServeOptions(directory, flags, { descriptor }), false)
@@ -65,12 +65,16 @@ async function startServing(directory: string, flags: GivenFlags): Promise<Servi
 
 async function countWorkers({ workers }: GivenFlags): Promise<number | undefined> {
   if (workers !== 'auto') return workers
-  const { usableCores } = await import('@serve-dist/foundation/process/usable-cores')
-  return usableCores()
+  const { countUsableCores } = await import('@serve-dist/foundation/process/count-usable-cores')
+  return countUsableCores()
 }
 
 /** @param threads - of the native engine, where it answers; one for each core where nobody said how many. */
-async function serveAlone(flags: GivenFlags, start: PreparedStart, threads?: number): Promise<Serving> {
+async function serveAlone(
+  flags: GivenFlags,
+  start: PreparedStart,
+  threads?: number,
+): Promise<RunningCommand> {
   await expectApplication(flags)
   const server = await serveStaged(start, undefined, threads)
   const { url, engine, opsUrl, redirectUrl, watched } = server

@@ -1,6 +1,6 @@
 import type { FlagTable } from './flags.ts'
 import { s } from '@serve-dist/manifest'
-import { parseAge, parseCount, parseStorePlace, readBy } from './flag-values.ts'
+import { parseAge, parseCount, parseStorePlace, createFlagParser } from './flag-values.ts'
 
 // The flags of the commands that look at a store, or change it. Without a value, the store's own defaults count.
 
@@ -38,7 +38,7 @@ const group = 'Options'
 const place: FlagTable<Pick<StoreFlags, 'store'>> = {
   store: {
     value: '<where>',
-    help: 'store: a folder, or s3://bucket/prefix (needs @aws-sdk/client-s3)',
+    help: 'store: a folder or s3://bucket/prefix (needs @aws-sdk/client-s3)',
     group,
     environment: 'SERVE_DIST_STORE',
     read: parseStorePlace,
@@ -46,13 +46,13 @@ const place: FlagTable<Pick<StoreFlags, 'store'>> = {
 }
 
 const json: FlagTable<Pick<StoreFlags, 'json'>> = {
-  json: { help: 'write what happened as JSON', group },
+  json: { help: 'print the result as JSON', group },
 }
 
 const change: FlagTable<Pick<PurgeFlags, 'dryRun' | 'singlePublisher'>> = {
-  dryRun: { help: 'say what would change, and change nothing', group },
+  dryRun: { help: 'print the changes without making them', group },
   singlePublisher: {
-    help: 'go on where the endpoint ignores conditions: nobody else changes the store meanwhile',
+    help: 'continue without locking if the endpoint does not support conditional writes',
     group,
   },
 }
@@ -61,31 +61,31 @@ export const publishFlags: FlagTable<PublishFlags> = {
   ...place,
   keep: {
     value: '<count>',
-    help: 'builds to keep besides the current one, those that were replaced last',
+    help: 'number of earlier builds to keep',
     group,
     defaultText: '5',
     read: parseCount,
   },
   keepFor: {
     value: '<time>',
-    help: 'keep builds that were replaced less than so long ago, too',
+    help: 'also keep builds that were replaced within this time',
     group,
     defaultText: '7d',
     read: parseAge,
   },
   keepBytes: {
     value: '<size>',
-    help: 'most that all builds may weigh together; the current one and the one before stay anyhow',
+    help: 'size limit for all builds; the current and the previous build always stay',
     group,
     defaultText: '1g',
-    read: readBy(s.byteSize()),
+    read: createFlagParser(s.byteSize()),
   },
-  noDeltas: { help: 'make no deltas: servers answer as to browsers that do not know them', group },
-  force: { help: 'become current though somebody else has published meanwhile', group },
-  verify: { help: 'read back what the store has already, and send again what has other bytes', group },
+  noDeltas: { help: 'do not make deltas; browsers download whole files', group },
+  force: { help: 'replace a build that was published concurrently', group },
+  verify: { help: 'read back the files in the store and upload damaged ones again', group },
   export: {
     value: '<folder>',
-    help: 'write a folder for nginx, Netlify and Cloudflare Pages, too',
+    help: 'also write a folder for nginx, Netlify and Cloudflare Pages',
     group,
   },
   ...change,

@@ -1,9 +1,9 @@
-import { defined } from './defined.ts'
+import { omitUndefined } from './omit-undefined.ts'
 import type { GivenFlags } from './flags.ts'
 import { readRules } from '../rules/read-rules.ts'
 import type { ServeOptions } from '../serve/serve-options.ts'
 import type { WorkerRole } from '../serve/workers/worker-role.ts'
-import { storeOf } from './served-store.ts'
+import { toStoreOptions } from './served-store.ts'
 
 /** What `serve` takes, as the flags and a worker's role have it. */
 export async function toServeOptions(
@@ -23,9 +23,9 @@ export async function toServeOptions(
   const tls =
     tlsCert === undefined || tlsKey === undefined
       ? undefined
-      : defined({ cert: tlsCert, key: tlsKey, redirectPort: redirectHttp, hsts })
-  const store = storeOf(flags)
-  return defined({
+      : omitUndefined({ cert: tlsCert, key: tlsKey, redirectPort: redirectHttp, hsts })
+  const store = toStoreOptions(flags)
+  return omitUndefined({
     ...(store ?? { directory }),
     port,
     host,
@@ -37,17 +37,21 @@ export async function toServeOptions(
     engine,
     ssr,
     tls,
-    site: defined({
+    site: omitUndefined({
       // With a store they have no effect, as the table of flags says.
       ...(store === undefined &&
-        defined({ verify: verify === true ? ('hash' as const) : undefined, unlisted, noManifest: force })),
+        omitUndefined({
+          verify: verify === true ? ('hash' as const) : undefined,
+          unlisted,
+          noManifest: force,
+        })),
       memoryBudget,
       rules,
       envFile,
       onWarning,
     }),
-    handler: defined({ fileSystemFallback: store === undefined ? fsFallback : undefined }),
-    operations: defined({
+    handler: omitUndefined({ fileSystemFallback: store === undefined ? fsFallback : undefined }),
+    operations: omitUndefined({
       accessLog,
       ops: isWorker && ops !== undefined ? ('primary' as const) : ops,
       trustProxy,

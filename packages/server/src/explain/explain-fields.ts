@@ -1,4 +1,4 @@
-import { firstNames } from '@serve-dist/foundation/text/first-names'
+import { joinFirstNames } from '@serve-dist/foundation/text/join-first-names'
 import { buildIdPath } from '@serve-dist/manifest'
 import { fieldPairs } from '../protocol/field-pairs.ts'
 import { overridesFor } from '../site/field-rules.ts'
@@ -135,7 +135,7 @@ function describePolicy(
   const own = hashesIn(overrides.get(name.toLowerCase())?.value).filter((hash) => !given.includes(hash))
   const hashes =
     own.length > 0
-      ? `hashes of the inline code of this page: ${firstNames(own)}`
+      ? `hashes of the inline code of this page: ${joinFirstNames(own)}`
       : `no hashes, because ${isPage ? 'nothing inline in this page needs one' : 'the file is no page'}`
   return `csp of ${from.join(' and ')}; ${hashes}`
 }

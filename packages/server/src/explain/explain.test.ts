@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Fallback } from '@serve-dist/manifest'
 import { fakeBuild, fakeSite, offerOf } from '../../test/support/fake-site.ts'
-import { requestOf } from '../../test/support/request-of.ts'
+import { createRequestFields } from '../../test/support/create-request-fields.ts'
 import type { RequestFields } from '../protocol/request-fields.ts'
 import { decide } from '../site/decide.ts'
 import type { Answer, Site } from '../site/site.ts'
@@ -195,7 +195,10 @@ describe('explain', () => {
   })
 
   test('says which representation is sent, and why none of the others', () => {
-    const request = requestOf({ target: '/assets/app.js', acceptEncoding: 'br, gzip;q=0.5, zstd;q=0' })
+    const request = createRequestFields({
+      target: '/assets/app.js',
+      acceptEncoding: 'br, gzip;q=0.5, zstd;q=0',
+    })
     const { steps } = explain(sites['spa'] ?? fakeSite({}), request, 'spa')
     expect(steps.map(({ step, text }) => `${step}. ${text}`)).toEqual([
       '2. /assets/app.js is the file assets/app.js of the build',
@@ -226,7 +229,7 @@ describe('explain', () => {
     ],
   ])('says why a dictionary %s', (_what, given, expected) => {
     const fields = { acceptEncoding: 'br, dcb', availableDictionary: offerOf(earlier) }
-    const request = requestOf({ target: '/assets/app.js', ...fields, ...given })
+    const request = createRequestFields({ target: '/assets/app.js', ...fields, ...given })
     const { steps } = explain(sites['with deltas'] ?? fakeSite({}), request, 'spa')
     expect(steps.map(({ text }) => text).find((text) => text.startsWith('Available-'))).toMatch(expected)
   })
@@ -239,7 +242,11 @@ describe('explain', () => {
     ['/assets/x', { secFetchMode: 'navigate' }, /no page answers for a file under \/assets\//],
     ['/a//b', {}, /an empty segment/],
   ])('says why %s is a 404', (target, fields, expected) => {
-    const { steps, answer } = explain(sites['spa'] ?? fakeSite({}), requestOf({ target, ...fields }), 'spa')
+    const { steps, answer } = explain(
+      sites['spa'] ?? fakeSite({}),
+      createRequestFields({ target, ...fields }),
+      'spa',
+    )
     expect(answer).toBeUndefined()
     expect(steps.map(({ text }) => text).join('\n')).toMatch(expected)
   })
@@ -251,14 +258,14 @@ describe('explain', () => {
     ['/data', 'the rule /data /empty.bin 200: empty.bin'],
     ['/app/y', 'the rule /app/* /index.html 200 is for navigations'],
   ])('names the rule for %s', (target, expected) => {
-    const { steps } = explain(sites['with rules'] ?? fakeSite({}), requestOf({ target }), 'spa')
+    const { steps } = explain(sites['with rules'] ?? fakeSite({}), createRequestFields({ target }), 'spa')
     expect(steps.map(({ text }) => text).join('\n')).toContain(expected)
   })
 
   test('names the rule that set a field, and the one that took it away', () => {
     const site = sites['with rules'] ?? fakeSite({})
     const whyOf = (target: string): Readonly<Record<string, string>> => {
-      const fields = explainFields(site, explain(site, requestOf({ target }), 'spa'))
+      const fields = explainFields(site, explain(site, createRequestFields({ target }), 'spa'))
       return Object.fromEntries(fields.map(({ name, why }) => [name, why]))
     }
     expect(whyOf('/assets/app.js')).toMatchObject({
@@ -270,7 +277,7 @@ describe('explain', () => {
       ETag: 'from the SHA-256 of these bytes',
     })
     expect(whyOf('/Stra%C3%9Fe.txt')['Cache-Control']).toMatch(/^the rule for \*\.txt/)
-    expect(removedFields(site, explain(site, requestOf({ target: '/about' }), 'spa'))).toEqual([
+    expect(removedFields(site, explain(site, createRequestFields({ target: '/about' }), 'spa'))).toEqual([
       'Content-Type: the rule for about.html, of serve-dist.config, a flag or the plugin',
     ])
   })
@@ -281,7 +288,7 @@ describe('explain', () => {
     [416, { range: 'bytes=99-' }],
   ])('says that the body of a %i names the status', (status, given) => {
     const site = sites['with rules'] ?? fakeSite({})
-    const explanation = explain(site, requestOf({ target: '/assets/app.js', ...given }), 'spa')
+    const explanation = explain(site, createRequestFields({ target: '/assets/app.js', ...given }), 'spa')
     expect(explanation.answer?.status).toBe(status)
     const type = explainFields(site, explanation).find(({ name }) => name === 'Content-Type')
     expect(type?.why).toBe('the body is one line that names the status')
@@ -289,7 +296,7 @@ describe('explain', () => {
 
   test('names no file and no field that was taken away for a 405', () => {
     const site = sites['with rules'] ?? fakeSite({})
-    const explanation = explain(site, requestOf({ target: '/about', method: 'POST' }), 'spa')
+    const explanation = explain(site, createRequestFields({ target: '/about', method: 'POST' }), 'spa')
     expect([explanation.answer?.status, explanation.resource]).toEqual([405, undefined])
     expect(removedFields(site, explanation)).toEqual([])
   })

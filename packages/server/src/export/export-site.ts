@@ -1,6 +1,6 @@
 import { replaceFile } from '@serve-dist/foundation/files/replace-file'
 import { OperatorError, variantPath } from '@serve-dist/manifest'
-import { isMissing } from '@serve-dist/foundation/files/file-error'
+import { isNotFoundError } from '@serve-dist/foundation/files/file-error'
 import { mkdir, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import type { Site } from '../site/site.ts'
@@ -126,7 +126,7 @@ async function readMark(root: string): Promise<Mark> {
     }
   }
   const found = await readdir(root).catch((error: unknown) => {
-    if (isMissing(error)) return []
+    if (isNotFoundError(error)) return []
     throw new OperatorError('SD_FOLDER_WRONG', `${root}: not a folder that can be read`, { cause: error })
   })
   if (found.length === 0) return { version: 1, number: 0 }

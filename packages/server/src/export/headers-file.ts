@@ -1,4 +1,4 @@
-import { firstNames } from '@serve-dist/foundation/text/first-names'
+import { joinFirstNames } from '@serve-dist/foundation/text/join-first-names'
 import type { HostConfiguration } from './host-configuration.ts'
 import type { PageHost } from './page-host.ts'
 import type { ExportPlan, Field } from './plan-export.ts'
@@ -48,7 +48,7 @@ export function headersFile(plan: ExportPlan, host: PageHost): HostConfiguration
   const beyond = writable.slice(headerRules)
   if (beyond.length > 0) {
     left.push(
-      `_headers: ${writable.length} rules are needed and ${headerRules} allowed; without fields of their own are ${firstNames(beyond.map(({ path }) => path))}`,
+      `_headers: ${writable.length} rules are needed and ${headerRules} allowed; without fields of their own are ${joinFirstNames(beyond.map(({ path }) => path))}`,
     )
   }
   const text = writable

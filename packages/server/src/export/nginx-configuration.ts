@@ -8,11 +8,11 @@ import {
   type ExportPlan,
   type Field,
   type PlannedPath,
-  placeOf,
+  decodeUrlPath,
 } from './plan-export.ts'
 import { escapePattern, rawTargetPattern, withoutCaptures, writeLocation } from './raw-target-pattern.ts'
-import { isFreshness } from '../site/representation-answers.ts'
-import { acceptsCoding, namesHtml, unclean } from './request-patterns.ts'
+import { isFreshnessField } from '../site/representation-answers.ts'
+import { codingPattern, htmlPattern, uncleanTargetPattern } from './request-patterns.ts'
 
 /**
  * What goes into a server block of nginx. It needs no module beyond those that every nginx has: it finds the variants
@@ -49,7 +49,7 @@ export function nginxConfiguration(plan: ExportPlan, folder: string): HostConfig
 function inOrderOfNginx(paths: readonly PlannedPath[]): readonly PlannedPath[] {
   const keyed = paths.map((each) => ({
     each,
-    key: Buffer.from(placeOf(each.path).replaceAll('/', '\0')),
+    key: Buffer.from(decodeUrlPath(each.path).replaceAll('/', '\0')),
   }))
   return keyed.toSorted((one, other) => one.key.compare(other.key)).map(({ each }) => each)
 }
@@ -71,7 +71,7 @@ function serverVariables({ files, assets, codings }: ExportPlan): string[] {
   const sets = [...new Set(files.map(setOf).filter((set) => set !== ''))]
   const takes = codings.toReversed().map((coding) => {
     const named = sets.filter((set) => set.includes(letterOf(coding)))
-    return block(`if ($sd_accept ~* ${quote(acceptsCoding(coding))}) {`, [
+    return block(`if ($sd_accept ~* ${quote(codingPattern(coding))}) {`, [
       `set $sd_takes_${coding} ${suffixOf(coding)};`,
       ...named.map((set) => `set $sd_${set} ${suffixOf(coding)}; set $sd_${set}_coding ${coding};`),
     ])
@@ -85,11 +85,11 @@ function serverVariables({ files, assets, codings }: ExportPlan): string[] {
     ...codings.map((coding) => `set $sd_takes_${coding} .none;`),
     ...takes.flat(),
     'set $sd_navigation 0;',
-    `if ($http_accept ~* ${quote(namesHtml)}) { set $sd_navigation 1; }`,
+    `if ($http_accept ~* ${quote(htmlPattern)}) { set $sd_navigation 1; }`,
     'if ($http_sec_fetch_mode) { set $sd_navigation 0; }',
     'if ($http_sec_fetch_mode ~* "^navigate$") { set $sd_navigation 1; }',
     'if ($request_method !~ "^(?:GET|HEAD)$") { return 405; }',
-    `if ($request_uri ~* ${quote(unclean)}) { rewrite ^ /.serve-dist/404 last; }`,
+    `if ($request_uri ~* ${quote(uncleanTargetPattern)}) { rewrite ^ /.serve-dist/404 last; }`,
     ...(assets === undefined ? [] : assetVariables(codings)),
   ]
 }
@@ -108,7 +108,7 @@ function assetVariables(codings: readonly ContentCoding[]): string[] {
 }
 
 function locationOf(planned: PlannedPath, context: Context): string[] {
-  const name = placeOf(planned.path)
+  const name = decodeUrlPath(planned.path)
   const start = `location = ${quote(`/${name}`)} {`
   if (planned.kind === 'redirect')
     return block(start, redirectLines(planned, { form: [], to: planned.location }))
@@ -185,7 +185,7 @@ function assetLocation({ path, fields, mediaTypes, hasTime }: AssetClass, contex
       'try_files "$uri$sd_asset" @serve_dist_unknown;',
     ]),
   )
-  return block(`location ^~ ${quote(`/${placeOf(path)}`)} {`, [
+  return block(`location ^~ ${quote(`/${decodeUrlPath(path)}`)} {`, [
     ...nested.flat(),
     'try_files /.none @serve_dist_unknown;',
   ])
@@ -194,8 +194,9 @@ function assetLocation({ path, fields, mediaTypes, hasTime }: AssetClass, contex
 /** A redirect rule, a page in the place of what is not there, or a 404. */
 function unknownLocations(context: Context): string[] {
   const { site, unknown, unknownAsset } = context.plan
-  const base = escapePattern(`/${placeOf(site.base)}`)
-  const assets = site.assetsPath === undefined ? undefined : escapePattern(`/${placeOf(site.assetsPath)}`)
+  const base = escapePattern(`/${decodeUrlPath(site.base)}`)
+  const assets =
+    site.assetsPath === undefined ? undefined : escapePattern(`/${decodeUrlPath(site.assetsPath)}`)
   const plainText = 'default_type "text/plain; charset=utf-8";'
   return [
     'location / { try_files /.none @serve_dist_unknown; }',
@@ -266,7 +267,7 @@ function pageLines(
 ): string[] {
   const name = `/.serve-dist/page-${(context.count += 1)}`
   const more: readonly Field[] = varies ? [['Vary', 'Accept, Sec-Fetch-Mode']] : []
-  const fields = page.fields.filter(([field]) => !isFreshness(field.toLowerCase()))
+  const fields = page.fields.filter(([field]) => !isFreshnessField(field.toLowerCase()))
   const is404 = status === 404
   const file = { ...page, fields: [...(is404 ? [...fields, noStore] : page.fields), ...more] }
   const lines = fileLines(file, literalOf(page.place), context, is404)

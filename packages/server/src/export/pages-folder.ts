@@ -1,7 +1,7 @@
-import { firstNames } from '@serve-dist/foundation/text/first-names'
+import { joinFirstNames } from '@serve-dist/foundation/text/join-first-names'
 import { headersFile } from './headers-file.ts'
 import type { PageHost } from './page-host.ts'
-import { type ExportPlan, placeOf } from './plan-export.ts'
+import { type ExportPlan, decodeUrlPath } from './plan-export.ts'
 import { missingPage, redirectsFile } from './redirects-file.ts'
 
 /** What is uploaded to a host that knows `_headers` and `_redirects`: it compresses by itself. */
@@ -33,7 +33,8 @@ export function pagesFolder(plan: ExportPlan, host: PageHost): PagesFolder {
     if (!places.includes(place)) texts.set(place, '<!doctype html><title>404</title>404 Not Found\n')
   }
   // The nearest one above a path is its 404; a site that has none is taken for a single page.
-  if (site.assetsPath !== undefined && unknown?.status === 200) add(placeOf(site.assetsPath) + missingPage)
+  if (site.assetsPath !== undefined && unknown?.status === 200)
+    add(decodeUrlPath(site.assetsPath) + missingPage)
   if (unknown === undefined) add(missingPage)
   return {
     host: host.name,
@@ -45,7 +46,7 @@ export function pagesFolder(plan: ExportPlan, host: PageHost): PagesFolder {
       ...redirects.left,
       ...(large.length === 0
         ? []
-        : [`files above ${limits.fileSize} bytes are refused: ${firstNames(large)}`]),
+        : [`files above ${limits.fileSize} bytes are refused: ${joinFirstNames(large)}`]),
       ...(files.length > limits.files
         ? [`${files.length} files are more than the ${limits.files} that are allowed`]
         : []),

@@ -94,7 +94,7 @@ export function planExport(site: Site): ExportPlan {
 }
 
 /** The path of a URL as the name of a file: decoded, without the slash at its beginning. */
-export function placeOf(path: string): string {
+export function decodeUrlPath(path: string): string {
   return decodeURIComponent(path.slice(1))
 }
 
@@ -103,7 +103,7 @@ function describeFile({ base }: Site, resource: Resource): ExportedFile {
   const sent = pairs.filter(([name]) => !madeByHosts.has(name.toLowerCase()))
   return {
     resource,
-    place: placeOf(base) + resource.path,
+    place: decodeUrlPath(base) + resource.path,
     mediaType: pairs.find(([name]) => name.toLowerCase() === 'content-type')?.[1] ?? resource.mediaType,
     fields: sent,
     hasTime: resource.lastModified !== undefined,
@@ -132,7 +132,7 @@ function classOfAssets(site: Site, paths: readonly PlannedPath[]): AssetClass | 
   const candidates = paths.flatMap((each) => {
     if (each.kind !== 'file' || !each.path.startsWith(assetsPath)) return []
     const { file } = each
-    const isOwn = placeOf(each.path) === file.place && /^[A-Za-z0-9_+-]+$/.test(extensionOf(file.place))
+    const isOwn = decodeUrlPath(each.path) === file.place && /^[A-Za-z0-9_+-]+$/.test(extensionOf(file.place))
     // What looks like its variant may be a file of its own.
     const isClear = contentCodings.every(({ extension }) => !places.has(file.place + extension))
     const isVariant = contentCodings.some(({ extension }) => file.place.endsWith(extension))

@@ -1,4 +1,4 @@
-import { firstNames } from '@serve-dist/foundation/text/first-names'
+import { joinFirstNames } from '@serve-dist/foundation/text/join-first-names'
 import { matchRedirect } from '../site/redirects.ts'
 import { encodePath } from '../protocol/request-path.ts'
 import type { RedirectPattern } from '../site/site.ts'
@@ -53,7 +53,7 @@ export function redirectsFile(plan: ExportPlan, host: PageHost): HostConfigurati
     const beyond = of.slice(most).map(({ from }) => from)
     if (beyond.length > 0) {
       left.push(
-        `_redirects: ${of.length} ${what} rules are needed and ${most} allowed; left out are ${firstNames(beyond)}`,
+        `_redirects: ${of.length} ${what} rules are needed and ${most} allowed; left out are ${joinFirstNames(beyond)}`,
       )
     }
     return of.slice(0, most)

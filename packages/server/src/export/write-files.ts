@@ -1,5 +1,5 @@
 import { OperatorError } from '@serve-dist/manifest'
-import { forEachAtOnce } from '@serve-dist/foundation/concurrency/for-each-at-once'
+import { forEachConcurrently } from '@serve-dist/foundation/concurrency/for-each-concurrently'
 import { createHash } from 'node:crypto'
 import { copyFile, link, mkdir, open } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
@@ -26,7 +26,7 @@ export async function writeFiles(folder: string, files: readonly FileToWrite[]):
   for (const place of new Set(files.map((file) => dirname(file.place)))) {
     await mkdir(join(folder, place), { recursive: true })
   }
-  await forEachAtOnce(files, atOnce, (file) => writeRepresentation(folder, file))
+  await forEachConcurrently(files, atOnce, (file) => writeRepresentation(folder, file))
 }
 
 async function writeRepresentation(
@@ -68,7 +68,7 @@ export async function linkFiles(from: string, to: string, places: readonly strin
   for (const place of new Set(places.map((each) => dirname(each)))) {
     await mkdir(join(to, place), { recursive: true })
   }
-  await forEachAtOnce(places, atOnce, async (place) => {
+  await forEachConcurrently(places, atOnce, async (place) => {
     const [source, target] = [join(from, place), join(to, place)]
     await link(source, target).catch(() => copyFile(source, target))
   })

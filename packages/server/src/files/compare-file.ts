@@ -1,5 +1,5 @@
 import type { BigIntStats } from 'node:fs'
-import { digestUnchanged } from './digest-file.ts'
+import { digestIfUnchanged } from './digest-file.ts'
 import { changeTimeOf, fingerprintOf, type OpenedFile } from './open-regular-file.ts'
 
 /**
@@ -7,18 +7,18 @@ import { changeTimeOf, fingerprintOf, type OpenedFile } from './open-regular-fil
  * digest. As long as the state stays, so does the outcome: a file is read once, however often and in how many builds it is
  * served.
  */
-export type Comparisons = Map<string, { readonly state: string; readonly isSame: Promise<boolean> }>
+export type DigestComparisons = Map<string, { readonly state: string; readonly isSame: Promise<boolean> }>
 
 /** Whether an open file has these bytes. */
 export async function hasDigest(
   { descriptor, stats }: OpenedFile,
   sha256: string,
-  comparisons: Comparisons,
+  comparisons: DigestComparisons,
 ): Promise<boolean> {
   const state = stateOf(stats)
   let comparison = comparisons.get(sha256)
   if (comparison?.state !== state) {
-    const isSame = digestUnchanged(descriptor, stats).then((digest) => digest === sha256)
+    const isSame = digestIfUnchanged(descriptor, stats).then((digest) => digest === sha256)
     // What could not be read this time is read again the next.
     isSame.catch(() => comparisons.delete(sha256))
     comparison = { state, isSame }
@@ -28,7 +28,7 @@ export async function hasDigest(
 }
 
 /** Remembers a file whose bytes were compared while they were written. */
-export function noteDigest(stats: BigIntStats, sha256: string, comparisons: Comparisons): void {
+export function rememberDigest(stats: BigIntStats, sha256: string, comparisons: DigestComparisons): void {
   comparisons.set(sha256, { state: stateOf(stats), isSame: Promise.resolve(true) })
 }
 

@@ -5,7 +5,7 @@ import { promisify } from 'node:util'
 import { changeTimeOf, fingerprintOf, statDescriptor } from './open-regular-file.ts'
 
 /** Bytes that are read and hashed without looking at the event loop: a quarter of a millisecond. */
-export const largestAtOnce: number = 256 * 1024
+export const synchronousReadBytes: number = 256 * 1024
 
 const readDescriptor = promisify(read)
 
@@ -16,9 +16,9 @@ const readDescriptor = promisify(read)
  */
 export async function digestFile(descriptor: number, size: number, body?: Uint8Array): Promise<string> {
   const digest = createHash('sha256')
-  const target = body ?? Buffer.allocUnsafe(Math.min(largestAtOnce, size))
+  const target = body ?? Buffer.allocUnsafe(Math.min(synchronousReadBytes, size))
   for (let position = 0; position < size;) {
-    const length = Math.min(largestAtOnce, size - position)
+    const length = Math.min(synchronousReadBytes, size - position)
     const offset = body === undefined ? 0 : position
     const { bytesRead } = await readDescriptor(descriptor, target, offset, length, position)
     if (bytesRead === 0) break
@@ -36,7 +36,7 @@ const tick = 30
  *
  * @param stats - what it was when it was looked at: as long as that stays, the digest does.
  */
-export async function digestUnchanged(descriptor: number, stats: BigIntStats): Promise<string | undefined> {
+export async function digestIfUnchanged(descriptor: number, stats: BigIntStats): Promise<string | undefined> {
   // What is written within the tick of the last change cannot be told from it: such bytes must be read, too.
   if (Date.now() - Number(stats.ctimeMs) < tick) await setTimeout(tick)
   const digest = await digestFile(descriptor, Number(stats.size))

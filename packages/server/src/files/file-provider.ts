@@ -1,10 +1,10 @@
-import type { Comparisons } from './compare-file.ts'
+import type { DigestComparisons } from './compare-file.ts'
 import type { StreamedBytes } from '../site/site.ts'
 
 /** Has the files of a cache, which may lack some and lose others. */
 export interface FileProvider {
   /** What is known of its files, for as long as it is there. */
-  readonly comparisons: Comparisons
+  readonly comparisons: DigestComparisons
   /** Somebody begins to read a file: it is not the one to be given up next. */
   noteUse(stored: StreamedBytes): void
   /**

@@ -1,7 +1,7 @@
 import { type BigIntStats, closeSync, fstatSync } from 'node:fs'
 import { sep } from 'node:path'
-import { digestUnchanged } from './digest-file.ts'
-import { keepFile } from './kept-file.ts'
+import { digestIfUnchanged } from './digest-file.ts'
+import { keepFileOpen } from './kept-file.ts'
 import type { FolderOpener } from './open-inside.ts'
 import {
   changeTimeOf,
@@ -51,7 +51,7 @@ interface KnownDigest {
 }
 
 /** A file that is not what the manifest says. */
-export class Mismatch extends Error {
+export class FileMismatchError extends Error {
   override readonly name = 'Mismatch'
 }
 
@@ -82,11 +82,11 @@ export async function inspectFile(
       sha256,
     }
     const state = `${stored.fingerprint}:${stored.changeTime}`
-    const found = believedDigest(state, sha256, inspection) ?? (await readDigest(opened))
+    const found = knownDigestOf(state, sha256, inspection) ?? (await readDigest(opened))
     inspection.digests.set(state, found)
     expectDigest(found.sha256, sha256)
     // Closing a file that was only read has nothing left to fail that anybody could mend.
-    if (isKept) keepFile(stored, descriptor, () => void closeDescriptor(descriptor).catch(() => {}))
+    if (isKept) keepFileOpen(stored, descriptor, () => void closeDescriptor(descriptor).catch(() => {}))
     isLeftOpen = isKept
     return stored
   } finally {
@@ -96,11 +96,12 @@ export async function inspectFile(
 
 /** @throws Mismatch for what a link leads to that is not in the folder: it was not there when the folder was described. */
 export function expectInside(root: string, path: string | undefined): void {
-  if (path?.startsWith(root + sep) !== true) throw new Mismatch('is a link that leads out of the folder')
+  if (path?.startsWith(root + sep) !== true)
+    throw new FileMismatchError('is a link that leads out of the folder')
 }
 
 /** The digest of a file whose bytes need not be read. */
-function believedDigest(
+function knownDigestOf(
   state: string,
   sha256: string,
   { verify, known }: FileInspection,
@@ -112,8 +113,8 @@ function believedDigest(
 }
 
 async function readDigest({ descriptor, stats }: OpenedFile): Promise<KnownDigest> {
-  const read = await digestUnchanged(descriptor, stats)
-  if (read === undefined) throw new Mismatch('is being written')
+  const read = await digestIfUnchanged(descriptor, stats)
+  if (read === undefined) throw new FileMismatchError('is being written')
   return { sha256: read, isRead: true }
 }
 
@@ -122,12 +123,13 @@ export function expectSize(descriptor: number, size: number): BigIntStats {
   const stats = fstatSync(descriptor, { bigint: true })
   expectRegular(stats)
   if (stats.size !== BigInt(size)) {
-    throw new Mismatch(`has ${stats.size} bytes, the manifest says ${size}`)
+    throw new FileMismatchError(`has ${stats.size} bytes, the manifest says ${size}`)
   }
   return stats
 }
 
 /** @throws Mismatch when the digests differ. */
 export function expectDigest(found: string, expected: string): void {
-  if (found !== expected) throw new Mismatch('has other bytes than the manifest says (SHA-256 differs)')
+  if (found !== expected)
+    throw new FileMismatchError('has other bytes than the manifest says (SHA-256 differs)')
 }

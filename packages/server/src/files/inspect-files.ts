@@ -1,4 +1,4 @@
-import { isMissing, reasonOf } from '@serve-dist/foundation/files/file-error'
+import { isNotFoundError, reasonOf } from '@serve-dist/foundation/files/file-error'
 import { manifestPath, OperatorError, shellWord } from '@serve-dist/manifest'
 import { realpathSync, statSync } from 'node:fs'
 import { join, sep } from 'node:path'
@@ -9,7 +9,7 @@ import {
   expectInside,
   inspectFile,
   type KnownDigests,
-  Mismatch,
+  FileMismatchError,
   type Verification,
 } from './inspect-file.ts'
 import { retireFile } from './kept-file.ts'
@@ -138,9 +138,9 @@ export function retireFiles(files: Iterable<StoredBytes>): void {
 }
 
 function describeProblem(error: unknown): Omit<FileProblem, 'path'> {
-  if (error instanceof Mismatch || error instanceof NotRegularError) {
+  if (error instanceof FileMismatchError || error instanceof NotRegularError) {
     return { text: error.message, isUnreadable: false }
   }
-  if (isMissing(error)) return { text: 'is missing', isUnreadable: false }
+  if (isNotFoundError(error)) return { text: 'is missing', isUnreadable: false }
   return { text: `cannot be read (${reasonOf(error)})`, isUnreadable: true }
 }

@@ -21,7 +21,7 @@ interface KeptFile {
 const keptFiles = new WeakMap<StoredBytes, KeptFile>()
 
 /** Takes charge of an open descriptor. */
-export function keepFile(stored: StoredBytes, descriptor: number, close: () => void): void {
+export function keepFileOpen(stored: StoredBytes, descriptor: number, close: () => void): void {
   keptFiles.set(stored, { descriptor, close, leases: 0, isRetired: false })
 }
 
@@ -43,7 +43,7 @@ export function leaseFile(stored: StoredBytes): FileLease | undefined {
 }
 
 /** Whether a file stays open. */
-export function isOpen(stored: StoredBytes): boolean {
+export function isKeptOpen(stored: StoredBytes): boolean {
   return keptFiles.get(stored)?.isRetired === false
 }
 

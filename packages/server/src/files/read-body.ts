@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { closeSync, openSync, readSync } from 'node:fs'
-import { digestFile, largestAtOnce } from './digest-file.ts'
+import { digestFile, synchronousReadBytes } from './digest-file.ts'
 import { type ExpectedFile, expectDigest, expectSize } from './inspect-file.ts'
 import { linklessFlags } from './open-regular-file.ts'
 import type { StoredBytes } from '../site/site.ts'
@@ -46,7 +46,7 @@ export function createBodyReader(): BodyReader {
   }
 
   return (file, expected) => {
-    const stored = expected.size <= largestAtOnce ? readAtOnce(file, expected) : undefined
+    const stored = expected.size <= synchronousReadBytes ? readAtOnce(file, expected) : undefined
     // Network mounts and FUSE may give less at once than was asked for.
     return stored ?? readInTurns(file, expected)
   }

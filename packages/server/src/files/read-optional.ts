@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs'
 import { promisify } from 'node:util'
 import { OperatorError, type OperatorErrorCode } from '@serve-dist/manifest'
-import { isMissing, reasonOf } from '@serve-dist/foundation/files/file-error'
+import { isNotFoundError, reasonOf } from '@serve-dist/foundation/files/file-error'
 import { closeDescriptor, openRegularFile } from './open-regular-file.ts'
 
 const readDescriptor = promisify(readFile)
@@ -20,7 +20,7 @@ export async function readOptional(
     const text = await readDescriptor(descriptor, 'utf8').finally(() => closeDescriptor(descriptor))
     return text.replace(/^\uFEFF/, '')
   } catch (cause) {
-    if (isMissing(cause)) return undefined
+    if (isNotFoundError(cause)) return undefined
     throw new OperatorError(code, `${file}: cannot be read (${reasonOf(cause)})`, { cause })
   }
 }

@@ -1,9 +1,9 @@
-import { isMissing } from '@serve-dist/foundation/files/file-error'
+import { isNotFoundError } from '@serve-dist/foundation/files/file-error'
 import { type BigIntStats, read } from 'node:fs'
 import { promisify } from 'node:util'
 import { type FileLease, retireFile } from './kept-file.ts'
 import { changedFiles } from './changed-files.ts'
-import { type Comparisons, hasDigest } from './compare-file.ts'
+import { type DigestComparisons, hasDigest } from './compare-file.ts'
 import { providerOf } from './file-provider.ts'
 import {
   changeTimeOf,
@@ -106,7 +106,7 @@ async function openExpected(stored: StreamedBytes, lease: FileLease | undefined)
 /** Whatever else keeps a file from being opened (no descriptors left, no permission) is the server's fault. */
 function whyClosed(error: unknown): 'gone' | 'changed' | 'unreadable' {
   if (error instanceof NotRegularError) return 'changed'
-  return isMissing(error) ? 'gone' : 'unreadable'
+  return isNotFoundError(error) ? 'gone' : 'unreadable'
 }
 
 async function expectUnchanged(descriptor: number, stored: StreamedBytes): Promise<BigIntStats> {
@@ -118,7 +118,7 @@ async function expectUnchanged(descriptor: number, stored: StreamedBytes): Promi
 }
 
 /** Of files of a folder; those of a cache are its provider's, and outlive a build. */
-const comparisonsOf = memoizeWeakly<StreamedBytes, Comparisons>(() => new Map())
+const comparisonsOf = memoizeWeakly<StreamedBytes, DigestComparisons>(() => new Map())
 
 /**
  * Another time comes of a removal, of other rights, of a copy that gives the same bytes a new time, or of other bytes, to

@@ -1,5 +1,5 @@
 import { type FSWatcher, statSync, watch } from 'node:fs'
-import { oneAtATime } from './one-at-a-time.ts'
+import { coalesceRuns } from './coalesce-runs.ts'
 
 /** How folders are watched. */
 export interface WatchFoldersOptions {
@@ -32,7 +32,7 @@ export function watchFolders(
 ): FolderWatcher {
   let soon: NodeJS.Timeout | undefined
   let isClosed = false
-  const look = oneAtATime(async () => {
+  const look = coalesceRuns(async () => {
     if (isClosed) return
     for (const folder of followed) folder.follow()
     await onLook()

@@ -1,7 +1,7 @@
 import { fieldPairs } from '../protocol/field-pairs.ts'
 import { failedAnswer } from '../site/answers.ts'
 import { decide, fallbackFor } from '../site/decide.ts'
-import { decideLater, mayBeOfNewerBuild } from './decide-later.ts'
+import { decideUnlistedPath, mayBelongToNewerBuild } from './decide-unlisted-path.ts'
 import { type FileLease, leaseFile } from '../files/kept-file.ts'
 import { type HandlerOptions, openHost } from './handler-options.ts'
 import type { RequestFields } from '../protocol/request-fields.ts'
@@ -34,10 +34,13 @@ export function createFetchHandler(source: SiteSource, options: HandlerOptions =
     const answer = decide(site, fields, fileSystemFallback ? undefined : fallback)
     // 9., or 8. before it.
     const isOnDisk = answer === undefined && fileSystemFallback
-    if (!isOnDisk && !(mayRefresh && mayBeOfNewerBuild(site, fields, answer))) return respond(fields, answer)
-    return decideLater(holder, fields, { role: 'middleware', fallback: chosen, fileSystemFallback }).then(
-      async (later) => await respond(fields, later),
-    )
+    if (!isOnDisk && !(mayRefresh && mayBelongToNewerBuild(site, fields, answer)))
+      return respond(fields, answer)
+    return decideUnlistedPath(holder, fields, {
+      role: 'middleware',
+      fallback: chosen,
+      fileSystemFallback,
+    }).then(async (later) => await respond(fields, later))
   }
 
   function respond(

@@ -64,19 +64,19 @@ export function openHost(source: SiteSource, options: HandlerOptions): Host {
   const { onProblem, ...resolved } = resolveHandlerOptions(options)
   const holder = toSiteHolder(source)
   if (resolved.fileSystemFallback && holder.current.store !== undefined) {
-    throw new OperatorError('SD_OPTION_INVALID', `fileSystemFallback: ${noFolder}`)
+    throw new OperatorError('SD_OPTION_INVALID', `fileSystemFallback: ${noFolderProblem}`)
   }
   const mayRefresh = holder.refreshForMissingAsset !== undefined
   return { ...resolved, holder, mayRefresh, report: reportOnce(onProblem) }
 }
 
 /** The same options for several hosts, which report a file once between them. */
-export function reportingOnce(options: ResolvedHandlerOptions): ResolvedHandlerOptions {
+export function withReportsOnce(options: ResolvedHandlerOptions): ResolvedHandlerOptions {
   return { ...options, onProblem: reportOnce(options.onProblem) }
 }
 
 /** Why there is no {@link HandlerOptions.fileSystemFallback} with a store. */
-export const noFolder = 'builds come from the store, so there is no folder to look in: leave it out'
+export const noFolderProblem = 'builds come from the store, so there is no folder to look in: leave it out'
 
 function printProblem(problem: Error): void {
   process.stderr.write(`serve-dist: ${escapeMessage(problem.message)}\n`)

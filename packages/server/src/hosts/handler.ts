@@ -1,13 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { notFound } from '../site/answers.ts'
 import { decide, decideNotFound, fallbackFor } from '../site/decide.ts'
-import { decideLater, mayBeOfNewerBuild } from './decide-later.ts'
+import { decideUnlistedPath, mayBelongToNewerBuild } from './decide-unlisted-path.ts'
 import { type HandlerOptions, openHost } from './handler-options.ts'
 import { createRequestFieldsReader } from '../send/read-request-fields.ts'
 import { sendAnswer, sendFailure } from '../send/send-answer.ts'
 import type { Answer, Site } from '../site/site.ts'
 import type { SiteSource } from '../site/site-holder.ts'
-import { underMount } from './under-mount.ts'
+import { relocateAnswer } from './relocate-answer.ts'
 
 /**
  * Answers a request. With `next` it is middleware: a path that the site does not know, and a method that
@@ -28,7 +28,7 @@ export type Handler = (request: IncomingMessage, response: ServerResponse, next?
  * 6. Evaluate the preconditions (304, 412).
  * 7. Cut the range (206, 416).
  * 8. Look for an unknown path on the disk, where the operator wants that, and for a hashed file in a newer build
- *    (`decide-later.ts`); what is still unknown is the next middleware's.
+ *    (`decide-unlisted-path.ts`); what is still unknown is the next middleware's.
  * 9. Put the path of the mount before places, send early hints, then head and body (`send/send-answer.ts`).
  *
  * A body in memory is sent without a file-system call, and without an object or a closure made on its way
@@ -50,7 +50,8 @@ export function createHandler(source: SiteSource, options: HandlerOptions = {}):
 
     // 8. The disk, a newer build, or the next middleware.
     if (answer === undefined && fileSystemFallback) void answerLater(request, response, next)
-    else if (mayRefresh && mayBeOfNewerBuild(site, fields, answer)) void answerLater(request, response, next)
+    else if (mayRefresh && mayBelongToNewerBuild(site, fields, answer))
+      void answerLater(request, response, next)
     else if (answer === undefined && next === undefined)
       finish(request, response, decideNotFound(site, fields, fallback))
     else finish(request, response, answer, next)
@@ -68,7 +69,7 @@ export function createHandler(source: SiteSource, options: HandlerOptions = {}):
     }
 
     // 9. The answer.
-    const sent = underMount(answer ?? notFound, request)
+    const sent = relocateAnswer(answer ?? notFound, request)
     if (sent.earlyHints !== undefined && mayHint(holder.current, response)) {
       response.writeEarlyHints({ link: [...sent.earlyHints] })
     }
@@ -83,7 +84,7 @@ export function createHandler(source: SiteSource, options: HandlerOptions = {}):
     const fields = { ...readRequestFields(request) }
     try {
       const role = next === undefined ? 'standalone' : 'middleware'
-      const answer = await decideLater(holder, fields, { role, fallback: chosen, fileSystemFallback })
+      const answer = await decideUnlistedPath(holder, fields, { role, fallback: chosen, fileSystemFallback })
       const site = holder.current
       const last =
         next === undefined ? decideNotFound(site, fields, fallbackFor(site, role, chosen)) : undefined

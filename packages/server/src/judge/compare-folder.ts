@@ -21,8 +21,8 @@ import {
   type Selection,
   variantPath,
 } from '@serve-dist/manifest'
-import { isMissing } from '@serve-dist/foundation/files/file-error'
-import { isNegative } from '@serve-dist/foundation/text/is-negative'
+import { isNotFoundError } from '@serve-dist/foundation/files/file-error'
+import { isNegatedPattern } from '@serve-dist/foundation/text/is-negated-pattern'
 import { readingFlags } from '../files/open-regular-file.ts'
 import { globMatcherOf } from '../site/field-rules.ts'
 
@@ -57,7 +57,7 @@ export function compareFolder(root: string, manifest: ListedFiles): FolderDiffer
       if (!stats.isFile() || stats.size !== size || (!isOlder && digestOf(file) !== sha256))
         changed.push(path)
     } catch (error) {
-      ;(isMissing(error) ? missing : changed).push(path)
+      ;(isNotFoundError(error) ? missing : changed).push(path)
     }
   }
   return { unlisted: findUnlisted(root, manifest), missing: missing.toSorted(), changed: changed.toSorted() }
@@ -70,7 +70,7 @@ export function isChanged(root: string, { path, size, sha256 }: Entry & { readon
     const stats = statSync(file)
     return !stats.isFile() || stats.size !== size || digestOf(file) !== sha256
   } catch (error) {
-    return !isMissing(error)
+    return !isNotFoundError(error)
   }
 }
 
@@ -118,17 +118,17 @@ function entriesOf({ files }: ListedFiles): ReadonlyMap<string, Entry> {
 /** The listed names in every folder that a listed file lies in, at any depth; variants lie beside their files. */
 function namesByFolder({ files }: ListedFiles): ReadonlyMap<string, ReadonlySet<string>> {
   const folders = new Map<string, Set<string>>()
-  const namesOf = (folder: string): Set<string> => {
+  const readNames = (folder: string): Set<string> => {
     const known = folders.get(folder)
     if (known !== undefined) return known
     const names = new Set<string>()
     folders.set(folder, names)
-    if (folder !== '') namesOf(folder.slice(0, Math.max(folder.lastIndexOf('/'), 0)))
+    if (folder !== '') readNames(folder.slice(0, Math.max(folder.lastIndexOf('/'), 0)))
     return names
   }
   for (const { path, variants } of files) {
     const end = path.lastIndexOf('/')
-    const names = namesOf(path.slice(0, Math.max(end, 0)))
+    const names = readNames(path.slice(0, Math.max(end, 0)))
     const name = path.slice(end + 1)
     names.add(name)
     for (const { coding } of variants) names.add(variantPath(name, coding))
@@ -138,7 +138,7 @@ function namesByFolder({ files }: ListedFiles): ReadonlyMap<string, ReadonlySet<
 
 /** As a pass selects: a name matches itself, and what a pattern excludes goes with everything in it. */
 export function selectionOf({ include = ['**'], exclude = [] }: Selection = {}): (path: string) => boolean {
-  const negative = include.filter(isNegative)
+  const negative = include.filter(isNegatedPattern)
   const included = include.filter((glob) => !negative.includes(glob))
   const excluded = [...exclude, ...negative.map((glob) => glob.slice(1))].flatMap((glob) => [
     glob,

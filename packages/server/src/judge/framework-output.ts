@@ -11,7 +11,7 @@ import {
 } from '@serve-dist/manifest'
 
 /** Where frameworks write what is served; a folder inside another one stands before it. */
-export const outputs: readonly string[] = [
+export const frameworkOutputs: readonly string[] = [
   'build/client',
   'build',
   'dist/client',
@@ -24,7 +24,7 @@ export const outputs: readonly string[] = [
 
 /** The commands for builds that lie in the working directory, where the named one does not. */
 export function describeOtherBuilds(): readonly string[] {
-  const found = outputs.flatMap((path) => {
+  const found = frameworkOutputs.flatMap((path) => {
     const hasManifest = existsSync(join(path, manifestPath))
     // Every library has a `dist`, and who names no folder has none.
     const isLikely = path !== 'dist' && namesIn(path).some((name) => !name.startsWith('.'))
@@ -41,7 +41,7 @@ export function describeOtherBuilds(): readonly string[] {
 }
 
 /** Modules that a server build begins with, by the names that bundlers and frameworks give them. */
-export const moduleName: RegExp = /^(?:entry|entry[-.]server|handler|index|server|main)\.[cm]?js$/
+export const serverModuleName: RegExp = /^(?:entry|entry[-.]server|handler|index|server|main)\.[cm]?js$/
 
 /** The module that renders the pages of the client's build beside it, relative to the folder of both. */
 export function serverModuleIn(output: string, client: string): string | undefined {
@@ -50,7 +50,7 @@ export function serverModuleIn(output: string, client: string): string | undefin
   if (client === 'public') return names.includes('index.mjs') ? 'server/index.mjs' : undefined
   if (client !== 'client' || names.length === 0) return undefined
   if (existsSync(join(output, 'handler.js'))) return 'handler.js'
-  const name = names.find((found) => moduleName.test(found))
+  const name = names.find((found) => serverModuleName.test(found))
   return name === undefined ? undefined : `server/${name}`
 }
 

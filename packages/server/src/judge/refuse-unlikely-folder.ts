@@ -1,7 +1,7 @@
 import { type Dirent, existsSync, readdirSync } from 'node:fs'
 import { basename, join, posix } from 'node:path'
-import { count } from '@serve-dist/foundation/text/count'
 import { documentUrl } from '@serve-dist/foundation/text/document-url'
+import { pluralize } from '@serve-dist/foundation/text/pluralize'
 import {
   compressCommand,
   compressionMissing,
@@ -15,7 +15,7 @@ import {
 } from '@serve-dist/manifest'
 import { reasonOf } from '@serve-dist/foundation/files/file-error'
 import { isServerOutput } from './compare-folder.ts'
-import { moduleName, outputs, serverModuleIn } from './framework-output.ts'
+import { serverModuleName, frameworkOutputs, serverModuleIn } from './framework-output.ts'
 
 /** A folder without a manifest. */
 interface Folder {
@@ -63,7 +63,7 @@ export function refuseUnlikelyFolder(folder: Folder, isWanted: boolean): void {
  * of which one folder inside is the build.
  * @throws OperatorError with the command that was meant.
  */
-export function refuseToPublish(folder: Omit<Folder, 'task'>, isDescribed: boolean): void {
+export function refuseToCompress(folder: Omit<Folder, 'task'>, isDescribed: boolean): void {
   const names = readNames(folder.root)
   refuseEmpty(folder, names)
   if (isDescribed && codeOfFramework(folder.root, names) === undefined) return
@@ -90,7 +90,9 @@ function refuseServerCode(folder: Folder, names: FolderNames): void {
   const entry = [...files].find((path) => {
     const [above, name = ''] = path.split('/')
     return (
-      above === 'server' && path.split('/').length === 2 && (isSite ? certainEntry : moduleName).test(name)
+      above === 'server' &&
+      path.split('/').length === 2 &&
+      (isSite ? certainEntry : serverModuleName).test(name)
     )
   })
   const hidden = '.output/server/index.mjs'
@@ -158,7 +160,7 @@ function refuseLostManifest({ directory, root }: Folder, { files }: FolderNames)
   })
   const [first] = compressed
   if (first === undefined) return
-  const found = count(compressed.length, 'file has', 'files have')
+  const found = pluralize(compressed.length, 'file has', 'files have')
   throw new OperatorError('SD_MANIFEST_LOST', [
     `${root}: this looks like a build that has lost its manifest (${manifestPath}): ${found} variants here, such as ${first}.zst`,
     '  Without it the server knows no rules (security headers, redirects), no files that the build leaves out,',
@@ -175,7 +177,7 @@ function refuseLostManifest({ directory, root }: Folder, { files }: FolderNames)
 /** `dist`, where the build is `dist/client`. */
 function refuseFolderAbove(folder: Folder, { builds }: FolderNames): void {
   if (builds.length === 0) return
-  const found = count(builds.length, 'folder below has', 'folders below have')
+  const found = pluralize(builds.length, 'folder below has', 'folders below have')
   refuseFolder(
     folder,
     `no manifest here, but ${found} one`,
@@ -188,7 +190,7 @@ function refuseProject(folder: Folder, { files, hasPackages }: FolderNames): voi
   if (!files.has('package.json')) return
   const sources = [...files].some((path) => /^vite\.config\.[cm]?[jt]s$/.test(path))
   if (files.has('index.html') && !hasPackages && !sources) return
-  const output = outputs.find((path) => existsSync(join(folder.root, path)))
+  const output = frameworkOutputs.find((path) => existsSync(join(folder.root, path)))
   refuseFolder(folder, "a project or a server's build, not one for browsers (package.json lies here)", [
     `  Name the folder that the build wrote${output === undefined ? '.' : `, such as: ${commandFor(folder, output)}`}`,
   ])

@@ -1,4 +1,4 @@
-import { count } from '@serve-dist/foundation/text/count'
+import { pluralize } from '@serve-dist/foundation/text/pluralize'
 import type { SiteCounts } from '../site/site.ts'
 import type { ReloadOutcome } from './reload-outcome.ts'
 
@@ -21,7 +21,9 @@ export function describeReload(outcome: ReloadOutcome): string {
 
 /** Tabs that were opened before may still ask for them. */
 function describeKept({ keptBuilds, keptFiles }: SiteCounts): string {
-  return keptFiles === 0 ? '' : `, with ${count(keptFiles, 'file')} of ${count(keptBuilds, 'earlier build')}`
+  return keptFiles === 0
+    ? ''
+    : `, with ${pluralize(keptFiles, 'file')} of ${pluralize(keptBuilds, 'earlier build')}`
 }
 
 /** Enough to tell builds apart. */

@@ -1,5 +1,5 @@
 import { retireFiles } from '../files/inspect-files.ts'
-import type { EarlierBuild } from '../load/keep-earlier.ts'
+import type { EarlierBuild } from '../load/select-kept-builds.ts'
 import type { LoadedBuild } from '../load/load-build.ts'
 import type { Site, StoredBytes } from '../site/site.ts'
 import type { SiteFollower } from '../site/site-holder.ts'
@@ -14,17 +14,17 @@ export interface LiveState {
 }
 
 /** Puts a build in the place of the current one, and closes the files that only the earlier one has. */
-export function serveBuild(state: LiveState, next: LoadedBuild): void {
+export function replaceBuild(state: LiveState, next: LoadedBuild): void {
   const before = state.served
   state.follower?.swap(next.site)
   state.served = next
   state.holder.current = next.site
-  const still = new Set(filesOf(next))
-  retireFiles(filesOf(before).filter((stored) => !still.has(stored)))
+  const still = new Set(buildFiles(next))
+  retireFiles(buildFiles(before).filter((stored) => !still.has(stored)))
 }
 
 /** Returns the bytes of a build and of the earlier builds that it keeps. */
-export function filesOf({ build, kept }: LoadedBuild): readonly StoredBytes[] {
+export function buildFiles({ build, kept }: LoadedBuild): readonly StoredBytes[] {
   return [build.current, ...kept].flatMap(({ stored }) => Array.from(stored.values()))
 }
 

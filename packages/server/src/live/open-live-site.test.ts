@@ -10,7 +10,7 @@ import { openLiveSite } from './open-live-site.ts'
 import type { LiveSite } from './open-staged-site.ts'
 import type { LiveSiteOptions } from '../load/load-options.ts'
 import { buildFixture, writeFixture } from '../../test/support/build-fixture.ts'
-import { openFilesIn } from '../../test/support/open-files-in.ts'
+import { listOpenFilesIn } from '../../test/support/list-open-files-in.ts'
 import { resourceAt } from '../../test/support/fake-site.ts'
 import { temporaryDirectory } from '../../test/support/temporary-directory.ts'
 
@@ -227,17 +227,17 @@ describe('openLiveSite', () => {
     async () => {
       const directory = await buildFixture(first)
       const live = await open(directory)
-      expect(openFilesIn(directory)).toEqual([join(directory, 'large.bin')])
+      expect(listOpenFilesIn(directory)).toEqual([join(directory, 'large.bin')])
       await live.reload()
-      await expect.poll(() => openFilesIn(directory)).toHaveLength(1)
+      await expect.poll(() => listOpenFilesIn(directory)).toHaveLength(1)
       await rebuild(directory, second)
       await live.reload()
-      await expect.poll(() => openFilesIn(directory)).toEqual([join(directory, 'large.bin')])
+      await expect.poll(() => listOpenFilesIn(directory)).toEqual([join(directory, 'large.bin')])
       await truncate(join(directory, 'large.bin'), 10)
       await live.reload()
-      await expect.poll(() => openFilesIn(directory)).toHaveLength(1)
+      await expect.poll(() => listOpenFilesIn(directory)).toHaveLength(1)
       live.close()
-      await expect.poll(() => openFilesIn(directory)).toEqual([])
+      await expect.poll(() => listOpenFilesIn(directory)).toEqual([])
     },
   )
 
@@ -253,7 +253,7 @@ describe('openLiveSite', () => {
       await rebuild(directory, { ...second, _headers: '/nowhere\n  X-A: b' })
       const refused = { status: 'refused', problems: [expect.stringContaining('/nowhere matches no file')] }
       expect(await live.reload()).toMatchObject(refused)
-      await expect.poll(() => openFilesIn(directory)).toHaveLength(1)
+      await expect.poll(() => listOpenFilesIn(directory)).toHaveLength(1)
     },
   )
 
@@ -264,14 +264,14 @@ describe('openLiveSite', () => {
     const lease = leaseFile(stored)
     await rebuild(directory, second)
     await live.reload()
-    expect(openFilesIn(directory)).toHaveLength(2)
+    expect(listOpenFilesIn(directory)).toHaveLength(2)
     const late = leaseFile(stored)
     expect(late).toMatchObject({ descriptor: lease?.descriptor })
     lease?.release()
     lease?.release()
-    expect(openFilesIn(directory)).toHaveLength(2)
+    expect(listOpenFilesIn(directory)).toHaveLength(2)
     late?.release()
-    await expect.poll(() => openFilesIn(directory)).toHaveLength(1)
+    await expect.poll(() => listOpenFilesIn(directory)).toHaveLength(1)
     expect(leaseFile(stored)).toBeUndefined()
   })
 

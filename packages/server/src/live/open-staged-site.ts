@@ -1,13 +1,13 @@
 import { retireFiles } from '../files/inspect-files.ts'
-import { oneAtATime } from '../files/one-at-a-time.ts'
+import { coalesceRuns } from '../files/coalesce-runs.ts'
 import { type LoadedBuild, loadBuild, retireBuild } from '../load/load-build.ts'
 import type { ResolvedLiveSiteOptions } from '../load/load-options.ts'
 import { type BuildPlace, openSource } from '../load/open-source.ts'
 import type { WatchedBuilds } from '../load/watched-builds.ts'
 import { servedBuild, siteCounts } from '../site/site.ts'
 import type { SiteFollower, SiteHolder } from '../site/site-holder.ts'
-import { earlierBuilds, filesOf, type LiveState, serveBuild } from './live-state.ts'
-import { problemsOf } from './problems-of.ts'
+import { earlierBuilds, buildFiles, type LiveState, replaceBuild } from './live-state.ts'
+import { problemLines } from './problem-lines.ts'
 import { createBuildRefresh } from './refresh-for-missing-asset.ts'
 import type { PrepareOutcome, ReloadOutcome } from './reload-outcome.ts'
 
@@ -67,7 +67,7 @@ export async function openStagedSite(
       const earlier = earlierBuilds(state.served)
       loaded = await loadBuild(source, { ...resolved, needsManifest, isStart: false, earlier })
     } catch (error) {
-      return { status: 'refused', buildId: state.served.site.buildId, problems: problemsOf(error) }
+      return { status: 'refused', buildId: state.served.site.buildId, problems: problemLines(error) }
     }
     if (loaded.identity !== state.served.identity) await state.follower?.prepare(loaded.site)
     const before = servedBuild(state.served.site)
@@ -89,7 +89,7 @@ export async function openStagedSite(
 
   function swap(): void {
     if (prepared === undefined) return
-    serveBuild(state, prepared)
+    replaceBuild(state, prepared)
     source.noteServed?.(prepared.site.buildId)
     prepared = undefined
   }
@@ -125,12 +125,12 @@ export async function openStagedSite(
     prepare,
     swap,
     drop,
-    reload: oneAtATime(reload),
+    reload: coalesceRuns(reload),
     close() {
       state.isClosed = true
       source.close?.()
       letGo()
-      retireFiles(filesOf(state.served))
+      retireFiles(buildFiles(state.served))
     },
   })
 }

@@ -1,9 +1,9 @@
-import { oneAtATime } from '../files/one-at-a-time.ts'
-import { shareLook } from '../files/share-look.ts'
+import { coalesceRuns } from '../files/coalesce-runs.ts'
+import { throttleRefresh } from '../files/throttle-refresh.ts'
 import type { BuildSource } from '../load/build-source.ts'
 import { joinSite } from '../load/join-site.ts'
-import type { EarlierBuild } from '../load/keep-earlier.ts'
-import { earlierBuilds, type LiveState, serveBuild } from './live-state.ts'
+import type { EarlierBuild } from '../load/select-kept-builds.ts'
+import { earlierBuilds, type LiveState, replaceBuild } from './live-state.ts'
 
 /** How a site gets the builds that other replicas serve already. */
 export interface BuildRefresh {
@@ -19,7 +19,7 @@ export interface BuildRefresh {
 
 export function createBuildRefresh(state: LiveState, source: BuildSource): BuildRefresh {
   // In turn: an older list of builds must not replace a newer one.
-  const joinListed = oneAtATime(() => joinListedBuilds(state, source).catch(() => undefined))
+  const joinListed = coalesceRuns(() => joinListedBuilds(state, source).catch(() => undefined))
 
   /** Other replicas may serve pages of a newer build: its hashed files are answered at once, while all of it is loaded. */
   async function refresh(): Promise<void> {
@@ -31,7 +31,7 @@ export function createBuildRefresh(state: LiveState, source: BuildSource): Build
     if (state.served.kept.every(({ manifest }) => known.has(manifest.buildId))) await loading
   }
 
-  return { joinListed, refreshForMissingAsset: shareLook(refresh) }
+  return { joinListed, refreshForMissingAsset: throttleRefresh(refresh) }
 }
 
 async function joinListedBuilds(
@@ -44,6 +44,6 @@ async function joinListedBuilds(
   if (state.isClosed || isSame || state.served !== before) return undefined
   const { joined } = joinSite(before.build, earlierBuilds(before), listed)
   await state.follower?.prepare(joined.site)
-  if (!state.isClosed && state.served === before) serveBuild(state, { ...before, ...joined })
+  if (!state.isClosed && state.served === before) replaceBuild(state, { ...before, ...joined })
   return before.kept
 }

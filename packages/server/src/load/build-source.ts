@@ -4,7 +4,7 @@ import type { Inspection } from '../files/inspect-files.ts'
 import type { StoredDeltas } from '../site/kept-build.ts'
 import type { ManifestEntry, Site, StoredBytes } from '../site/site.ts'
 import type { StoreView } from '../site/store-view.ts'
-import type { EarlierBuild } from './keep-earlier.ts'
+import type { EarlierBuild } from './select-kept-builds.ts'
 import type { ReadManifestOptions } from './read-manifest.ts'
 import type { WatchedBuilds } from './watched-builds.ts'
 
@@ -77,7 +77,7 @@ export interface SourceBuild {
    * @param room - in bytes.
    * @returns `undefined` where nobody makes deltas of it.
    */
-  holdDeltas?(room: number): Promise<StoredDeltas | undefined>
+  readDeltasIntoMemory?(room: number): Promise<StoredDeltas | undefined>
   /** Where builds of before come from the same source: which, and what stands for bytes that are not in memory. */
   readonly kept?: KeptBySource
   /** What only a start tells of a site. */

@@ -5,7 +5,7 @@ import { inspectFiles } from '../files/inspect-files.ts'
 import type { Site } from '../site/site.ts'
 import type { BuildSource, SourceBuild } from './build-source.ts'
 import { findUnlisted } from '../judge/compare-folder.ts'
-import { markManifest } from './mark-manifest.ts'
+import { fingerprintManifest } from './fingerprint-manifest.ts'
 import { readManifest } from './read-manifest.ts'
 
 /**
@@ -22,7 +22,7 @@ export function folderSource(directory: string): BuildSource {
   }
   return {
     place: resolve(directory),
-    mark: () => markManifest(directory),
+    mark: () => fingerprintManifest(directory),
     open: async (hasManifest) => openFolder(directory, await resolveRoot(directory), hasManifest),
   }
 }

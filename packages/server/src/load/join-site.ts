@@ -3,7 +3,7 @@ import type { StoredBuild } from '../site/kept-build.ts'
 import type { ResolvedServing } from '../site/resolve-serving.ts'
 import type { Site } from '../site/site.ts'
 import type { KeptBySource } from './build-source.ts'
-import { type EarlierBuild, keepEarlier, type KeepLimits } from './keep-earlier.ts'
+import { type EarlierBuild, selectKeptBuilds, type KeepLimits } from './select-kept-builds.ts'
 
 /** A build whose files were read, and how it is served. */
 export interface ReadBuild {
@@ -37,7 +37,7 @@ export function joinSite(
   source: KeptBySource | undefined,
 ): { readonly joined: JoinedSite; readonly problems: readonly string[] } {
   const builds = source?.builds(before) ?? before
-  const kept = keepEarlier(current, serving, builds, {
+  const kept = selectKeptBuilds(current, serving, builds, {
     ...limits,
     now: Date.now(),
     coldBytesOf: source?.coldBytesOf,

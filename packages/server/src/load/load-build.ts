@@ -2,16 +2,21 @@ import { escapeMessage } from '@serve-dist/foundation/text/escape-invisible'
 import { isSourceMap, type Manifest, OperatorError, type ServingRules } from '@serve-dist/manifest'
 import type { KnownDigests } from '../files/inspect-file.ts'
 import { retireFiles } from '../files/inspect-files.ts'
-import { describeUnlisted, refuseLostPages, type UnlistedFiles } from '../judge/judge-unlisted.ts'
+import { describeUnlistedFiles, refuseUnlistedPages, type UnlistedFiles } from '../judge/unlisted-files.ts'
 import { describePolicy } from '../rules/describe-policy.ts'
-import { foldProblems } from '../rules/fold-problems.ts'
+import { summarizeProblems } from '../rules/summarize-problems.ts'
 import type { MadeEnvironment } from '../rules/make-environment-module.ts'
 import { readServingFiles } from '../rules/read-serving-files.ts'
-import { describeEdited, makeEnvironment, withBody, withModule } from '../rules/runtime-module.ts'
-import { usablePolicy } from '../rules/usable-policy.ts'
+import {
+  describeEditedModule,
+  makeEnvironment,
+  withModuleBody,
+  withModuleFile,
+} from '../rules/runtime-module.ts'
+import { requireUsablePolicy } from '../rules/require-usable-policy.ts'
 import { unusedHeadersFileRules } from '../site/field-rules.ts'
 import { listDeltas } from '../site/kept-build.ts'
-import { missingFallback } from '../site/missing-fallback.ts'
+import { describeMissingFallback } from '../site/describe-missing-fallback.ts'
 import type { SitePolicy } from '../site/resolve-policy.ts'
 import {
   type ResolvedServing,
@@ -25,9 +30,9 @@ import type { BuildSource, SourceBuild } from './build-source.ts'
 import { chooseFiles } from './choose-files.ts'
 import { describeMemory } from './describe-memory.ts'
 import { type JoinedSite, joinSite, type ReadBuild } from './join-site.ts'
-import type { EarlierBuild } from './keep-earlier.ts'
+import type { EarlierBuild } from './select-kept-builds.ts'
 import type { ResolvedLiveSiteOptions } from './load-options.ts'
-import { describeTimesAhead } from './times-ahead.ts'
+import { describeFutureTimes } from './describe-future-times.ts'
 
 /** A build that was read and checked, with its site: plain data, besides the files that are kept open. */
 export interface LoadedBuild extends JoinedSite {
@@ -64,15 +69,15 @@ const mostAttempts = 3
 /**
  * Reads a build and checks it, in eight steps:
  *
- * 1. Resolve the folder, and note which manifest it has (`folder-source.ts`, `mark-manifest.ts`).
+ * 1. Resolve the folder, and note which manifest it has (`folder-source.ts`, `fingerprint-manifest.ts`).
  * 2. Read the manifest, or describe a folder that has none (`read-manifest.ts`); make the module of its environment
  *    (`rules/runtime-module.ts`).
  * 3. Choose the bodies to hold in memory, and the files to keep open (`choose-files.ts`).
  * 4. Compare the files with the manifest, and read the bodies (`files/inspect-files.ts`).
- *    Then bring the deltas of the build that there is room for (`mirror/hold-deltas.ts`).
+ *    Then bring the deltas of the build that there is room for (`mirror/read-deltas-into-memory.ts`).
  * 5. Read `_headers` and `_redirects`, and join all that says how to serve (`site/resolve-serving.ts`).
  * 6. Build the table that requests are answered from, with files of earlier builds (`join-site.ts`).
- * 7. Warn of rules that never count, and of files that the manifest does not list (`judge/judge-unlisted.ts`).
+ * 7. Warn of rules that never count, and of files that the manifest does not list (`judge/unlisted-files.ts`).
  * 8. Look at the manifest again: a build takes it away before anything else, so if it is another one now, what was
  *    read may be of two builds, and is read anew.
  *
@@ -151,10 +156,10 @@ function describeBuild(
   const { source, read, environment } = description
   const { module } = environment
   const { directory, root } = source
-  const manifest = module === undefined ? read : withModule(read, module)
+  const manifest = module === undefined ? read : withModuleFile(read, module)
   const listed = module === undefined ? read : { ...read, files: [...read.files, module.file] }
   const folder = { directory, root, manifest, unlisted: source.findUnlisted(listed) }
-  if (isStart && unlisted === 'refuse') refuseLostPages(folder)
+  if (isStart && unlisted === 'refuse') refuseUnlistedPages(folder)
   const sources = [manifest.serving ?? {}, rules]
   const wanted = sourceMapsOf(sources) === 'deny' ? withoutSourceMaps(manifest) : manifest
   return { ...description, folder, wanted, rules: sources }
@@ -177,7 +182,7 @@ async function readFiles(
     digests,
     ...chosen,
   })
-  return module === undefined ? files : withBody(files, module)
+  return module === undefined ? files : withModuleBody(files, module)
 }
 
 async function loadSiteOf(
@@ -190,14 +195,14 @@ async function loadSiteOf(
   const { written, policy, serving } = resolveRules(described, files, options)
 
   // 6. The table.
-  const ahead = describeTimesAhead(wanted)
+  const ahead = describeFutureTimes(wanted)
   const manifest: Manifest = {
     ...wanted,
     ...(ahead !== undefined && { timesAreFixed: true }),
     files: wanted.files.filter(({ path }) => !servingFiles.has(path)),
   }
   const { memoryBudget, openFiles } = options
-  const deltas = await source.holdDeltas?.(memoryBudget - bytesHeld(files.values()))
+  const deltas = await source.readDeltasIntoMemory?.(memoryBudget - bytesHeld(files.values()))
   const changes = listDeltas(deltas)
   const build: ReadBuild = {
     current: { manifest, stored: files, deltas },
@@ -212,9 +217,9 @@ async function loadSiteOf(
   // 7. The warnings.
   for (const warning of [
     ...unusedHeadersFileRules(written.headersFile, manifest),
-    ...foldProblems(problems),
+    ...summarizeProblems(problems),
     ahead,
-    missingFallback(site),
+    describeMissingFallback(site),
     ...(await describeFolder(described, site, options)),
     ...(policy === undefined ? [] : describePolicy(site, policy)),
   ])
@@ -240,7 +245,7 @@ function resolveRules(
 ): ResolvedRules {
   const { values, problems } = environment
   const written = readServingFiles(manifest, files, onWarning)
-  const policy = usablePolicy(source, manifest, { ...written, rules, values, needsEnvironment })
+  const policy = requireUsablePolicy(source, manifest, { ...written, rules, values, needsEnvironment })
   if (problems.length > 0) throw new OperatorError('SD_ENVIRONMENT_INVALID', problems)
   return { written, policy, serving: resolveServing({ directory: source.root, ...written, rules, policy }) }
 }
@@ -253,8 +258,8 @@ async function describeFolder(
 ): Promise<readonly (string | undefined)[]> {
   return [
     isStart ? await source.describeStart(site, folder.manifest) : undefined,
-    unlisted === 'ignore' ? undefined : describeUnlisted(folder),
-    isStart && module !== undefined ? describeEdited(source.root, read, module) : undefined,
+    unlisted === 'ignore' ? undefined : describeUnlistedFiles(folder),
+    isStart && module !== undefined ? describeEditedModule(source.root, read, module) : undefined,
   ]
 }
 

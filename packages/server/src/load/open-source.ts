@@ -2,9 +2,9 @@ import { loadOptional } from '@serve-dist/manifest'
 import type { BuildSource } from './build-source.ts'
 import { folderSource } from './folder-source.ts'
 import type { ResolvedLoadSiteOptions } from './load-options.ts'
-import { needlessOptions, resolveStoreOptions, type StoreOptions } from './store-options.ts'
+import { describeIgnoredOptions, resolveStoreOptions, type StoreOptions } from './store-options.ts'
 import type * as StoreSource from './store-source.ts'
-import type { StoreFollowing, StoreForOthers } from './store-source.ts'
+import type { StoreSourceContext, StoreForWorkers } from './store-source.ts'
 
 /** A folder, a store of builds, or what was opened already. */
 export type BuildPlace = string | StoreOptions | BuildSource
@@ -14,15 +14,18 @@ export async function openSource(place: BuildPlace, options: ResolvedLoadSiteOpt
   if (typeof place !== 'object' || place === null) return folderSource(place)
   if ('open' in place) return place
   const store = resolveStoreOptions(place)
-  for (const text of needlessOptions(options)) options.onWarning(text)
+  for (const text of describeIgnoredOptions(options)) options.onWarning(text)
   const { openStoreSource } = await loadStoreSource(place)
   return await openStoreSource(store, options)
 }
 
 /** Opens a store that this process asks for others that serve. */
-export async function openSharedStore(place: StoreOptions, options: StoreFollowing): Promise<StoreForOthers> {
-  const { openStoreForOthers } = await loadStoreSource(place)
-  return await openStoreForOthers(resolveStoreOptions(place), options)
+export async function loadStoreForWorkers(
+  place: StoreOptions,
+  options: StoreSourceContext,
+): Promise<StoreForWorkers> {
+  const { openStoreForWorkers } = await loadStoreSource(place)
+  return await openStoreForWorkers(resolveStoreOptions(place), options)
 }
 
 /** A server of a folder needs none of that code. */

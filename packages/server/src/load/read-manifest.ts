@@ -16,7 +16,7 @@ import {
   isCompressible,
   type ServingRules,
 } from '@serve-dist/manifest'
-import { isMissing, reasonOf } from '@serve-dist/foundation/files/file-error'
+import { isNotFoundError, reasonOf } from '@serve-dist/foundation/files/file-error'
 import { readOptional } from '../files/read-optional.ts'
 
 /** How a folder without a manifest is read. */
@@ -93,7 +93,7 @@ function isWorthCompressing({ files }: Manifest): boolean {
 
 async function expectDirectory(root: string, { isStart }: ReadManifestOptions): Promise<void> {
   const found = await stat(root).catch((cause: unknown) => {
-    if (isMissing(cause)) return undefined
+    if (isNotFoundError(cause)) return undefined
     throw new OperatorError('SD_FOLDER_UNREADABLE', `${root}: cannot be read (${reasonOf(cause)})`, { cause })
   })
   if (found === undefined) {

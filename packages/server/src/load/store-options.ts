@@ -56,20 +56,20 @@ export function resolveStoreOptions(options: StoreOptions): ResolvedStoreOptions
 }
 
 /** Why options that are about a folder have no effect with a store. */
-export const needlessWithStore = {
+export const ignoredWithStore = {
   verify: 'every byte is compared with its digest anyway',
   unlisted: 'a store has no files but those of its manifests',
   noManifest: 'each build of a store has a manifest',
 } as const
 
 /** One line for each of them that is given; a default is nobody's mistake. */
-export function needlessOptions(
-  given: Pick<ResolvedLoadSiteOptions, keyof typeof needlessWithStore>,
+export function describeIgnoredOptions(
+  given: Pick<ResolvedLoadSiteOptions, keyof typeof ignoredWithStore>,
 ): readonly string[] {
   const names = ['verify', 'unlisted', 'noManifest'] as const
   return names
     .filter((name) => given[name] !== s.defaultOf<unknown>(loadFields[name]))
-    .map((name) => `${name} has no effect with a store: ${needlessWithStore[name]}`)
+    .map((name) => `${name} has no effect with a store: ${ignoredWithStore[name]}`)
 }
 
 /** Options without those of the store. */

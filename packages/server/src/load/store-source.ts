@@ -1,18 +1,18 @@
 import { OperatorError, shellWord } from '@serve-dist/manifest'
 import { openStore } from '@serve-dist/store'
 import { openCacheFolder } from '../mirror/cache-folder.ts'
-import { holdDeltas } from '../mirror/hold-deltas.ts'
-import { coldBytes, inspectBlobs } from '../mirror/inspect-blobs.ts'
+import { readDeltasIntoMemory } from '../mirror/read-deltas-into-memory.ts'
+import { streamedFromCache, inspectBlobs } from '../mirror/inspect-blobs.ts'
 import type { Generation } from '../mirror/cached-generation.ts'
 import { type CachedBuilds, type Mirror, openMirror } from '../mirror/open-mirror.ts'
 import { openSharedMirror } from '../mirror/open-shared-mirror.ts'
-import { type AskStore, type SharedMirror, shareMirror } from '../mirror/share-mirror.ts'
+import { type SendStoreRequest, type SharedMirror, shareMirror } from '../mirror/share-mirror.ts'
 import { upstreamOf } from '../mirror/upstream.ts'
 import type { ManifestEntry, StoredBytes } from '../site/site.ts'
 import type { StoreView } from '../site/store-view.ts'
 import type { BuildSource, KeptBySource, SourceBuild } from './build-source.ts'
 import type { ResolvedLoadSiteOptions } from './load-options.ts'
-import { markEnvFile } from './mark-manifest.ts'
+import { fingerprintEnvFile } from './fingerprint-manifest.ts'
 import type { ResolvedStoreOptions } from './store-options.ts'
 import { type WatchedBuilds, withEnvFile } from './watched-builds.ts'
 
@@ -24,7 +24,7 @@ import { type WatchedBuilds, withEnvFile } from './watched-builds.ts'
  */
 export async function openStoreSource(
   options: ResolvedStoreOptions,
-  following: StoreFollowing,
+  following: StoreSourceContext,
 ): Promise<BuildSource> {
   const end = new AbortController()
   const close = (): void => end.abort(new Error('its site was closed'))
@@ -43,44 +43,44 @@ export async function openStoreSource(
 }
 
 /** What a store is followed with. */
-export type StoreFollowing = Pick<ResolvedLoadSiteOptions, 'onWarning' | 'envFile'>
+export type StoreSourceContext = Pick<ResolvedLoadSiteOptions, 'onWarning' | 'envFile'>
 
 /** What a process has that alone asks a store, for others that serve. */
-export interface StoreForOthers {
+export interface StoreForWorkers {
   readonly shared: SharedMirror
   readonly view: StoreView
   readonly watched: WatchedBuilds
 }
 
 /** As {@link openStoreSource}, for processes of which each has its source of {@link openSharedSource}. */
-export async function openStoreForOthers(
+export async function openStoreForWorkers(
   options: ResolvedStoreOptions,
-  following: StoreFollowing,
-): Promise<StoreForOthers> {
+  following: StoreSourceContext,
+): Promise<StoreForWorkers> {
   const { mirror, watched } = await openWatchedStore(options, following)
   const shared = shareMirror(mirror, async () => await watched.lookNow?.())
   return { shared, view: mirror, watched }
 }
 
 /** The builds of a store that another process asks. */
-export async function openSharedSource(ask: AskStore): Promise<BuildSource> {
+export async function openSharedSource(ask: SendStoreRequest): Promise<BuildSource> {
   return { ...sourceOf(await openSharedMirror(ask)), lookNow: () => ask({ kind: 'load' }) }
 }
 
 async function openWatchedStore(
   options: ResolvedStoreOptions,
-  { onWarning, envFile }: StoreFollowing,
+  { onWarning, envFile }: StoreSourceContext,
   signal?: AbortSignal,
 ): Promise<{ readonly mirror: Mirror; readonly watched: WatchedBuilds }> {
   // Before it is read.
-  const variables = await markEnvFile(envFile)
+  const variables = await fingerprintEnvFile(envFile)
   const mirror = await openStoreMirror(options, onWarning, signal)
   const markOf = (ids: readonly string[], ofVariables: string): string =>
     `${ids.join()} ${mirror.missedDeltas}${ofVariables}`
   const watched: WatchedBuilds = {
     async mark() {
       const ids = await mirror.look()
-      return ids && markOf(ids, await markEnvFile(envFile))
+      return ids && markOf(ids, await fingerprintEnvFile(envFile))
     },
     since: markOf(
       mirror.generations.map(({ id }) => id),
@@ -137,7 +137,7 @@ function currentOf({ generations, place }: CachedBuilds): Generation {
 
 /** Bytes that are in memory or open already stay so, as long as there is room; all others are fetched when asked for. */
 function keptGenerations(mirror: CachedBuilds, kept: readonly Generation[]): KeptBySource {
-  const coldBytesOf = (entry: ManifestEntry): StoredBytes => coldBytes(mirror, entry)
+  const coldBytesOf = (entry: ManifestEntry): StoredBytes => streamedFromCache(mirror, entry)
   return {
     identity: kept.map(({ id }) => id).join(),
     coldBytesOf,
@@ -165,7 +165,7 @@ function openGeneration(mirror: CachedBuilds, generation: Generation): SourceBui
     readManifest: async () => manifest,
     findUnlisted: () => [],
     inspect: (files, inspection) => inspectBlobs(mirror, files, inspection),
-    holdDeltas: (room) => holdDeltas(mirror, generation, room),
+    readDeltasIntoMemory: (room) => readDeltasIntoMemory(mirror, generation, room),
     kept: keptGenerations(mirror, mirror.generations.slice(1)),
     describeStart: async () => undefined,
   }

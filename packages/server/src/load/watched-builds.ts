@@ -1,6 +1,6 @@
 import { dirname, join, resolve } from 'node:path'
 import { stateDirectory } from '@serve-dist/manifest'
-import { markBuild } from './mark-manifest.ts'
+import { fingerprintBuild } from './fingerprint-manifest.ts'
 
 /** What is watched for another build. */
 export interface WatchedBuilds {
@@ -22,7 +22,7 @@ export interface WatchedBuilds {
 export interface WatchFolderOptions {
   /** A file of variables that is watched, too. */
   readonly envFile?: string | undefined
-  /** What `markBuild` said before the build that is served was loaded. */
+  /** What `fingerprintBuild` said before the build that is served was loaded. */
   readonly since: string | undefined
   /**
    * Milliseconds between looks. A look is a `realpath` and a `stat`.
@@ -42,7 +42,7 @@ export function watchedFolder(
   const path = resolve(directory)
   // Where the manifest is placed, where its folder is, and where the build's folder or a link of its name is.
   const folders = [join(path, stateDirectory), path, dirname(path)]
-  const watched = { mark: () => markBuild(path, envFile), since, interval }
+  const watched = { mark: () => fingerprintBuild(path, envFile), since, interval }
   const alone = { ...watched, folders, settling: 0 }
   return envFile === undefined ? alone : withEnvFile(alone, envFile)
 }

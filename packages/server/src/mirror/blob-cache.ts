@@ -2,12 +2,12 @@ import { lstatSync } from 'node:fs'
 import { mkdir, readdir, rm, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { OperatorError } from '@serve-dist/manifest'
-import { forEachAtOnce } from '@serve-dist/foundation/concurrency/for-each-at-once'
+import { forEachConcurrently } from '@serve-dist/foundation/concurrency/for-each-concurrently'
 import { blobKey, blobsOf, currentKey, deltasKey, type NamedBlob } from '@serve-dist/store'
 import { createWeightedSemaphore } from '@serve-dist/foundation/concurrency/create-weighted-semaphore'
-import { type Comparisons, hasDigest, noteDigest } from '../files/compare-file.ts'
-import { largestAtOnce } from '../files/digest-file.ts'
-import { oneAtATime } from '../files/one-at-a-time.ts'
+import { type DigestComparisons, hasDigest, rememberDigest } from '../files/compare-file.ts'
+import { synchronousReadBytes } from '../files/digest-file.ts'
+import { coalesceRuns } from '../files/coalesce-runs.ts'
 import { closeDescriptor, linklessFlags, openRegularFile } from '../files/open-regular-file.ts'
 import type { StoreFigures } from '../site/store-view.ts'
 import type { Generation } from './cached-generation.ts'
@@ -30,7 +30,7 @@ export interface BlobCacheOptions {
 /** The blobs that lie in a cache, and come there when they are asked for. */
 export interface BlobCache {
   readonly figures: Omit<StoreFigures, 'looks'>
-  readonly comparisons: Comparisons
+  readonly comparisons: DigestComparisons
   /** The file of a blob, whether it is there or not. */
   readonly fileOf: (sha256: string) => string
   /** Makes sure that the file of a blob is there, with its bytes; they are fetched once, however many wait. */
@@ -64,7 +64,7 @@ const mostTries = 8
 export function openBlobCache(options: BlobCacheOptions): BlobCache {
   const { upstream, cache, cacheSize, needed, listed } = options
   const figures = { fetchedBlobs: 0, fetchedBytes: 0, cacheBytes: 0 }
-  const comparisons: Comparisons = new Map()
+  const comparisons: DigestComparisons = new Map()
   const asked: Fetches = new Map()
   const fetching: Fetches = new Map()
   const lastUses = new Map<string, number>()
@@ -83,7 +83,8 @@ export function openBlobCache(options: BlobCacheOptions): BlobCache {
     const result = await intoRoom(size, () => upstream.fetchBlob(blob, fileOf(sha256)))
     if (result === 'missing') return result
     // It was compared while it was written, and what is small is read in no time.
-    if (size > largestAtOnce) noteDigest(lstatSync(fileOf(sha256), { bigint: true }), sha256, comparisons)
+    if (size > synchronousReadBytes)
+      rememberDigest(lstatSync(fileOf(sha256), { bigint: true }), sha256, comparisons)
     figures.fetchedBlobs += 1
     figures.fetchedBytes += size
     figures.cacheBytes += size
@@ -135,7 +136,7 @@ export function openBlobCache(options: BlobCacheOptions): BlobCache {
     }
   }
 
-  const tidy = oneAtATime(async () => void (await evict(() => cacheSize)))
+  const tidy = coalesceRuns(async () => void (await evict(() => cacheSize)))
 
   /** @returns the bytes that it took away. */
   async function evict(most: (held: number) => number): Promise<number> {
@@ -171,7 +172,7 @@ export function openBlobCache(options: BlobCacheOptions): BlobCache {
 
     async fetchLacking(blobs) {
       const there = new Set(await readdir(join(cache, 'blobs')).catch(() => []))
-      await forEachAtOnce(blobs, fetchesAtOnce, async (blob) => {
+      await forEachConcurrently(blobs, fetchesAtOnce, async (blob) => {
         if (there.has(blob.sha256) || (await once(blob, download)) === 'fetched') return
         throw new OperatorError(
           'SD_STORE_INVALID',

@@ -4,7 +4,7 @@ import { OperatorError } from '@serve-dist/manifest'
 import { provideFile } from '../files/file-provider.ts'
 import type { ExpectedFile } from '../files/inspect-file.ts'
 import type { Inspection } from '../files/inspect-files.ts'
-import { keepFile } from '../files/kept-file.ts'
+import { keepFileOpen } from '../files/kept-file.ts'
 import { closeDescriptor, linklessFlags } from '../files/open-regular-file.ts'
 import { createBodyReader } from '../files/read-body.ts'
 import type { ManifestEntry, StoredBytes, StreamedBytes } from '../site/site.ts'
@@ -29,7 +29,7 @@ export async function inspectBlobs(
   let begun = performance.now()
   for (const expected of files) {
     if (streamed.has(expected)) {
-      const stored = coldBytes(mirror, expected)
+      const stored = streamedFromCache(mirror, expected)
       if (!hasSize(stored)) await expectFetched(mirror, expected)
       if (kept.has(expected)) keepOpen(stored)
       found.set(expected.entry, stored)
@@ -50,7 +50,7 @@ export async function inspectBlobs(
 }
 
 /** Bytes that are read from the cache for each answer; without a fingerprint, their digest decides. */
-export function coldBytes(
+export function streamedFromCache(
   mirror: CachedBuilds,
   { sha256, size }: Pick<ExpectedFile, 'sha256' | 'size'>,
 ): StreamedBytes {
@@ -74,7 +74,7 @@ function keepOpen(stored: StreamedBytes): void {
     return
   }
   const close = (): void => void closeDescriptor(descriptor).catch(() => {})
-  if (fstatSync(descriptor).isFile()) keepFile(stored, descriptor, close)
+  if (fstatSync(descriptor).isFile()) keepFileOpen(stored, descriptor, close)
   else close()
 }
 

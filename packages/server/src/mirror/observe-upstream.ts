@@ -40,7 +40,7 @@ export function observeUpstream(upstream: Upstream, { isServed, onNotice }: List
       return result
     } catch (error) {
       if (state.reachable && error instanceof OperatorError && error.code === 'SD_STORE_UNAVAILABLE') {
-        state = awayBecause(error)
+        state = unreachableState(error)
         if (isServed()) onNotice(`${state.problem}; serving on what is here`)
       }
       throw error
@@ -73,24 +73,24 @@ export function observeUpstream(upstream: Upstream, { isServed, onNotice }: List
     async readLatest() {
       looks += 1
       const found = await ask(askForHistory)
-      if (found === undefined) throw nothingPublished(place)
+      if (found === undefined) throw emptyUpstreamError(place)
       if (found !== 'unchanged') latest = found
       if (latest === undefined) throw new TypeError('the store has not told its history')
       return latest.history
     },
     noteUseless(reason) {
-      if (latest === undefined && state.reachable) state = awayBecause(reason)
+      if (latest === undefined && state.reachable) state = unreachableState(reason)
     },
   }
 }
 
-export function nothingPublished(place: string): OperatorError {
+export function emptyUpstreamError(place: string): OperatorError {
   return new OperatorError(
     'SD_GENERATION_MISSING',
     `${place}: nothing is published there, or it may not be read; publish a build: serve-dist publish <dir> --store ${place}`,
   )
 }
 
-function awayBecause({ message }: OperatorError): Extract<StoreState, { readonly reachable: false }> {
+function unreachableState({ message }: OperatorError): Extract<StoreState, { readonly reachable: false }> {
   return { reachable: false, since: new Date().toISOString(), problem: message }
 }

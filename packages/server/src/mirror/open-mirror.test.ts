@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { describe, expect, test, vi } from 'vitest'
 import { OperatorError } from '@serve-dist/manifest'
 import { blobsOf, openStore, purge, type StoreBackend } from '@serve-dist/store'
-import { publishTo, publishWithout } from '../../test/support/publish-to.ts'
+import { publishFiles, publishWithMissingFile } from '../../test/support/publish-files.ts'
 import { temporaryDirectory } from '../../test/support/temporary-directory.ts'
 import { createWeightedSemaphore } from '@serve-dist/foundation/concurrency/create-weighted-semaphore'
 import { openCacheFolder } from './cache-folder.ts'
@@ -37,8 +37,8 @@ describe('a mirror', () => {
   test('has all blobs of the current build, and of others none before they are asked for', async () => {
     const { store, cache, open } = await openFixture()
     const [before, now] = [
-      await publishTo(store.place, { 'a.bin': kilobyte('a') }),
-      await publishTo(store.place, { 'b.bin': kilobyte('b') }),
+      await publishFiles(store.place, { 'a.bin': kilobyte('a') }),
+      await publishFiles(store.place, { 'b.bin': kilobyte('b') }),
     ]
     const mirror = open()
     await mirror.refresh()
@@ -54,11 +54,11 @@ describe('a mirror', () => {
   test('takes a new build while all fetches for answers stall', async () => {
     const { store, open } = await openFixture()
     const letters = Array.from('abcdefghijklmnopqrst')
-    const kept = await publishTo(
+    const kept = await publishFiles(
       store.place,
       Object.fromEntries(letters.map((letter) => [`${letter}.bin`, kilobyte(letter)])),
     )
-    await publishTo(store.place, { 'index.html': 'two' })
+    await publishFiles(store.place, { 'index.html': 'two' })
     const ends = new AbortController()
     const stalled = once(ends.signal, 'abort')
     const upstream = upstreamOf(store)
@@ -71,7 +71,7 @@ describe('a mirror', () => {
     })
     await mirror.refresh()
     const answers = blobsOf(kept).map((blob) => mirror.fetch(blob))
-    const { buildId } = await publishTo(store.place, { 'index.html': 'three' })
+    const { buildId } = await publishFiles(store.place, { 'index.html': 'three' })
     await mirror.refresh()
     expect(mirror.generations[0]?.id).toBe(buildId)
     ends.abort()
@@ -81,7 +81,7 @@ describe('a mirror', () => {
   test('gives up the blobs that nobody has used for longest, and none of the current build', async () => {
     const { store, cache, open } = await openFixture()
     const bodies = ['a', 'b', 'c', 'd'].map(kilobyte)
-    await publishTo(store.place, Object.fromEntries(bodies.map((body, index) => [`${index}.bin`, body])))
+    await publishFiles(store.place, Object.fromEntries(bodies.map((body, index) => [`${index}.bin`, body])))
     const mirror = open(2500)
     await mirror.refresh()
     // Larger than the cache may be, and yet all there.
@@ -97,7 +97,7 @@ describe('a mirror', () => {
       fingerprint: '',
       changeTime: '',
     })
-    await publishTo(store.place, { 'e.bin': kilobyte('e') })
+    await publishFiles(store.place, { 'e.bin': kilobyte('e') })
     await mirror.refresh()
     const left = [digestOf(first), digestOf(kilobyte('e'))].toSorted()
     await vi.waitFor(async () => expect((await cached(cache)).toSorted()).toEqual(left))
@@ -106,8 +106,8 @@ describe('a mirror', () => {
 
   test('on a full disk gives up what the current build does not need, and only then fails', async () => {
     const { store, cache, open } = await openFixture()
-    const before = await publishTo(store.place, { 'a.bin': kilobyte('a'), 'b.bin': kilobyte('b') })
-    await publishTo(store.place, { 'c.bin': kilobyte('c') })
+    const before = await publishFiles(store.place, { 'a.bin': kilobyte('a'), 'b.bin': kilobyte('b') })
+    await publishFiles(store.place, { 'c.bin': kilobyte('c') })
     const upstream = upstreamOf(store)
     const inTurn = createWeightedSemaphore(1)
     const mirror = open(1e9, {
@@ -123,14 +123,14 @@ describe('a mirror', () => {
     await mirror.refresh()
     for (const blob of blobsOf(before)) expect(await mirror.fetch(blob)).toBe('fetched')
     expect(await cached(cache)).toHaveLength(2)
-    await publishTo(store.place, { 'd.bin': kilobyte('d'), 'e.bin': kilobyte('e') })
+    await publishFiles(store.place, { 'd.bin': kilobyte('d'), 'e.bin': kilobyte('e') })
     await expect(mirror.refresh()).rejects.toThrow('cannot be written')
     expect(await cached(cache)).toContain(digestOf(kilobyte('c')))
   })
 
   test('shares its folder: what another process took away is fetched again', async () => {
     const { store, cache, open } = await openFixture()
-    await publishTo(store.place, { 'a.bin': kilobyte('a') })
+    await publishFiles(store.place, { 'a.bin': kilobyte('a') })
     const mirrors = Array.from({ length: 4 }, () => open())
     await Promise.all(mirrors.map((mirror) => mirror.refresh()))
     expect(await cached(cache)).toEqual([digestOf(kilobyte('a'))])
@@ -141,7 +141,7 @@ describe('a mirror', () => {
 
   test('takes away what killed processes left an hour ago, and nothing that is being written', async () => {
     const { store, cache, open } = await openFixture()
-    await publishTo(store.place, { 'a.bin': kilobyte('a') })
+    await publishFiles(store.place, { 'a.bin': kilobyte('a') })
     const [old, fresh] = ['blobs/old.part', 'generations/fresh.json.part'].map((name) => join(cache, name))
     if (old === undefined || fresh === undefined) throw new Error('no names')
     for (const file of [old, fresh]) await writeFile(file, 'part')
@@ -154,7 +154,7 @@ describe('a mirror', () => {
 
   test('takes away folders that lie in the place of its files', async () => {
     const { store, cache, open } = await openFixture()
-    const { buildId } = await publishTo(store.place, { 'a.bin': kilobyte('a') })
+    const { buildId } = await publishFiles(store.place, { 'a.bin': kilobyte('a') })
     const names = [`blobs/${digestOf(kilobyte('a'))}`, `generations/${buildId}.json`, 'current.json']
     for (const name of names) await mkdir(join(cache, name, 'deep'), { recursive: true })
     const live = open()
@@ -167,12 +167,12 @@ describe('a mirror', () => {
     const { store, open } = await openFixture()
     const builds = []
     for (const letter of ['a', 'b', 'c']) {
-      builds.push(await publishTo(store.place, { [`${letter}.bin`]: kilobyte(letter) }))
+      builds.push(await publishFiles(store.place, { [`${letter}.bin`]: kilobyte(letter) }))
     }
     const [purged, , last] = builds.map(({ buildId }) => buildId)
     await open().refresh()
     await purge(store, purged ?? '')
-    await publishWithout('d.bin', store.place, { 'd.bin': kilobyte('d') })
+    await publishWithMissingFile('d.bin', store.place, { 'd.bin': kilobyte('d') })
     const mirror = open()
     const reason = await mirror.refresh().catch((error: unknown) => error)
     if (!(reason instanceof OperatorError)) throw new Error('it is not refused')
@@ -187,7 +187,7 @@ describe('a mirror', () => {
 
   test('reads a manifest again that the cache has in part', async () => {
     const { store, cache, open } = await openFixture()
-    const { buildId } = await publishTo(store.place, { 'a.bin': kilobyte('a') })
+    const { buildId } = await publishFiles(store.place, { 'a.bin': kilobyte('a') })
     await writeFile(join(cache, `generations/${buildId}.json`), '{"version"')
     const mirror = open()
     await mirror.refresh()

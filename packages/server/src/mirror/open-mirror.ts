@@ -23,7 +23,7 @@ import {
   readCachedGeneration,
   writeDocument,
 } from './cached-generation.ts'
-import { nothingPublished, observeUpstream } from './observe-upstream.ts'
+import { emptyUpstreamError, observeUpstream } from './observe-upstream.ts'
 import type { Upstream } from './upstream.ts'
 
 /** How a store is mirrored. */
@@ -120,7 +120,7 @@ export function openMirror({ upstream, cache, cacheSize, deltas, onNotice }: Mir
     [newest, ...older]: readonly string[],
     mayLack: (error: unknown) => boolean,
   ): Promise<void> {
-    if (newest === undefined) throw nothingPublished(place)
+    if (newest === undefined) throw emptyUpstreamError(place)
     fetched = await generationOf(newest)
     const kept = await generationsOf(older, mayLack)
     await blobs.fetchLacking(blobsOf(fetched.manifest))

@@ -4,14 +4,14 @@ import { blobKey, type NamedBlob } from '@serve-dist/store'
 import { fetchMissingBlob } from './fetch-missing-blob.ts'
 import { type Generation, readCachedDeltas, readCachedGeneration } from './cached-generation.ts'
 import type { CachedBuilds } from './open-mirror.ts'
-import type { AskStore } from './share-mirror.ts'
+import type { SendStoreRequest } from './share-mirror.ts'
 
 /**
  * The builds of a store that another process mirrors: which they are it says, and it brings what the cache lacks.
  *
  * @throws OperatorError where the current one cannot be had.
  */
-export async function openSharedMirror(ask: AskStore): Promise<CachedBuilds> {
+export async function openSharedMirror(ask: SendStoreRequest): Promise<CachedBuilds> {
   const { place, cache, ids: served } = await ask({ kind: 'builds', isStart: true })
   let generations: readonly Generation[] = []
   generations = await generationsOf(served)

@@ -1,10 +1,10 @@
 import type { NamedBlob } from '@serve-dist/store'
-import { shareLook } from '../files/share-look.ts'
+import { throttleRefresh } from '../files/throttle-refresh.ts'
 import { cacheGeneration, type Generation } from './cached-generation.ts'
 import { type Mirror, withCurrent } from './open-mirror.ts'
 
 /** What a process asks of the one that alone asks the store; both read the same cache. */
-export type StoreQuestion =
+export type StoreRequest =
   | { readonly kind: 'builds'; readonly isStart: boolean }
   /** Puts the manifest of a build in its place in the cache. */
   | { readonly kind: 'generation'; readonly id: string }
@@ -18,7 +18,7 @@ export type StoreQuestion =
   | { readonly kind: 'load' }
 
 /** Plain data. */
-export interface StoreAnswer {
+export interface StoreResponse {
   readonly place: string
   readonly cache: string
   /** The builds to be served, or for `listBuilds` those of the store; the current one first. */
@@ -28,11 +28,11 @@ export interface StoreAnswer {
 }
 
 /** @throws OperatorError where the store cannot be reached. */
-export type AskStore = (question: StoreQuestion) => Promise<StoreAnswer>
+export type SendStoreRequest = (question: StoreRequest) => Promise<StoreResponse>
 
 /** A mirror that other processes serve from. */
 export interface SharedMirror {
-  readonly answer: AskStore
+  readonly answer: SendStoreRequest
   /** As that of the mirror: who asks from now on gets what it finds. */
   refresh(): Promise<void>
   /** All serve what the mirror has: it is what a process that starts later gets, whatever is found and refused meanwhile. */
@@ -44,16 +44,16 @@ export function shareMirror(mirror: Mirror, load: () => Promise<unknown>): Share
   const { place, cache } = mirror
   let served = mirror.generations
   let seen = mirror.generations
-  const look = shareLook(async () => {
+  const refreshList = throttleRefresh(async () => {
     seen = await mirror.listBuilds()
   })
 
-  async function putInPlace(question: StoreQuestion): Promise<boolean> {
+  async function prepare(question: StoreRequest): Promise<boolean> {
     switch (question.kind) {
       case 'builds':
         return true
       case 'listBuilds':
-        await look()
+        await refreshList()
         return true
       case 'load':
         await load()
@@ -73,7 +73,7 @@ export function shareMirror(mirror: Mirror, load: () => Promise<unknown>): Share
     return found !== undefined
   }
 
-  function buildsFor(question: StoreQuestion): readonly Generation[] {
+  function buildsFor(question: StoreRequest): readonly Generation[] {
     if (question.kind === 'listBuilds') return seen
     if (question.kind !== 'builds' || !question.isStart) return mirror.generations
     const [current] = served
@@ -82,7 +82,7 @@ export function shareMirror(mirror: Mirror, load: () => Promise<unknown>): Share
 
   const shared: SharedMirror = {
     async answer(question) {
-      const isThere = await putInPlace(question)
+      const isThere = await prepare(question)
       const ids = buildsFor(question).map(({ id }) => id)
       return { place, cache, ids, isThere }
     },

@@ -80,8 +80,8 @@ async function findObstacles(
 }
 
 async function hasOneCore(): Promise<boolean> {
-  const { usableCores } = await import('@serve-dist/foundation/process/usable-cores')
-  return usableCores() === 1
+  const { countUsableCores } = await import('@serve-dist/foundation/process/count-usable-cores')
+  return countUsableCores() === 1
 }
 
 /** Settings of Node for TLS that only OpenSSL obeys. */

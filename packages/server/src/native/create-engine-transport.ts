@@ -2,19 +2,24 @@ import type { EngineBinding } from '@serve-dist/engine'
 import { tmpdir } from 'node:os'
 import { StoredFileError } from '../files/stored-file.ts'
 import { connectionLimits } from '../protocol/connection-limits.ts'
-import { controlFrameLimit, fieldsAtMost, resetLimit, streamsAtOnce } from '../protocol/http2-limits.ts'
+import {
+  controlFrameLimit,
+  maximumFields,
+  resetLimit,
+  maximumConcurrentStreams,
+} from '../protocol/http2-limits.ts'
 import { createHostMatcher } from '../transport/allow-hosts.ts'
 import { createHttpTransport } from '../transport/create-http-transport.ts'
-import { bareHead } from '../transport/track-connections.ts'
+import { formatRefusalHead } from '../transport/track-connections.ts'
 import type { TlsTransport } from '../transport/tls/create-tls-transport.ts'
 import type { TlsCredentials } from '../transport/tls/tls-credentials.ts'
 import type { RequestListener, TransportOptions } from '../transport/transport.ts'
-import { acceptHanded } from './accept-handed.ts'
-import type { acceptHttp2 } from './accept-http2.ts'
+import { adoptRelayedSockets } from './adopt-relayed-sockets.ts'
+import type { serveRelayedHttp2 } from './serve-relayed-http2.ts'
 import { readEngineAnswers } from './engine-answers.ts'
 import { engineCredentials } from './choose-engine.ts'
 import { followSite } from './follow-site.ts'
-import { createLearner } from './learn-values.ts'
+import { createHeaderValueCache } from './header-value-cache.ts'
 import { listenNatively } from './listen-natively.ts'
 
 /** What an engine needs to know besides. */
@@ -24,7 +29,10 @@ export interface NativeOptions {
   /** The hosts that are served; the default is all. */
   readonly allowHosts?: readonly string[] | undefined
   /** What connections are encrypted with, and who takes what clients send over HTTP/2 then; by default they are not. */
-  readonly encryption?: { readonly credentials: TlsCredentials; readonly acceptHttp2: typeof acceptHttp2 }
+  readonly encryption?: {
+    readonly credentials: TlsCredentials
+    readonly serveRelayedHttp2: typeof serveRelayedHttp2
+  }
   /** Called when a file has changed amid an answer. */
   readonly onProblem?: (problem: Error) => void
 }
@@ -42,26 +50,26 @@ export function createEngineTransport(
   const { watcher, limits = connectionLimits } = options
   const observer = watcher?.engine
   const node = createHttpTransport((request, response) => {
-    learner.learn(request)
+    headerValues.learn(request)
     connections.returnAfter(response)
     listener(request, response)
   }, options)
-  const sessions = encryption?.acceptHttp2((request, response) => {
-    learner.learn(request)
+  const sessions = encryption?.serveRelayedHttp2((request, response) => {
+    headerValues.learn(request)
     listener(request, response)
   }, options)
-  const connections = acceptHanded(node.server, sessions, () => engine)
+  const connections = adoptRelayedSockets(node.server, sessions, () => engine)
   const engine = new binding.Engine(
     {
       threads,
       limits,
       http2Limits: {
-        streams: streamsAtOnce,
-        fields: fieldsAtMost,
+        streams: maximumConcurrentStreams,
+        fields: maximumFields,
         resets: resetLimit,
         controlFrames: controlFrameLimit,
       },
-      timeoutAnswer: new TextEncoder().encode(bareHead(408)),
+      timeoutAnswer: new TextEncoder().encode(formatRefusalHead(408)),
       bodyFolders: [tmpdir(), '/var/tmp'],
       ...(observer && { observe: { durationBuckets: observer.durationBuckets, log: observer.isLogged } }),
     },
@@ -72,9 +80,12 @@ export function createEngineTransport(
       changed: (file) => onProblem?.(new StoredFileError({ file }, 'changed')),
     },
   )
-  const learner = createLearner(engine, allowHosts === undefined ? () => true : createHostMatcher(allowHosts))
+  const headerValues = createHeaderValueCache(
+    engine,
+    allowHosts === undefined ? () => true : createHostMatcher(allowHosts),
+  )
   const setCredentials = (next: TlsCredentials): void => engine.setCredentials(engineCredentials(next))
-  const follower = followSite(learner.setAnswers, observer?.classOf)
+  const follower = followSite(headerValues.setAnswers, observer?.classOf)
   observer?.follow(readEngineAnswers(engine))
   if (encryption !== undefined) setCredentials(encryption.credentials)
   const scheme = encryption === undefined ? 'http' : 'https'

@@ -1,7 +1,7 @@
-import { engineAsks } from '@serve-dist/engine'
+import { engineNodeChoice } from '@serve-dist/engine'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { keepFile, retireFile } from '../files/kept-file.ts'
+import { keepFileOpen, retireFile } from '../files/kept-file.ts'
 import { decide } from '../site/decide.ts'
 import type { Answer, Site } from '../site/site.ts'
 import {
@@ -12,7 +12,7 @@ import {
   resourceAt,
 } from '../../test/support/fake-site.ts'
 import { readEngineTable, type TableResource } from '../../test/support/read-engine-table.ts'
-import { requestOf } from '../../test/support/request-of.ts'
+import { createRequestFields } from '../../test/support/create-request-fields.ts'
 import { type FlatSite, flattenSite } from './engine-table.ts'
 
 const files: FakeFiles = {
@@ -70,11 +70,11 @@ describe('flattenSite', () => {
       const table = readEngineTable(flat)
       fc.assert(
         fc.property(fc.constantFrom(...table), acceptEncoding, ([target, resource], accepted) => {
-          const request = requestOf({ method: 'GET', target, acceptEncoding: accepted })
+          const request = createRequestFields({ method: 'GET', target, acceptEncoding: accepted })
           const answer = decide(site, request, 'none')
-          const choice = flat.choicesFor(accepted)[resource.layout] ?? engineAsks
+          const choice = flat.choicesFor(accepted)[resource.layout] ?? engineNodeChoice
           const chosen = resource.representations[choice]
-          expect(choice === engineAsks).toBe(answer?.status === 406)
+          expect(choice === engineNodeChoice).toBe(answer?.status === 406)
           fc.pre(chosen !== undefined)
           expect(chosen.ok).toBe(answer && headOf(answer))
           expect(chosen.body).toBe(
@@ -112,7 +112,7 @@ describe('flattenSite', () => {
     const site = fakeSite({ ...files, 'line\nbreak.txt': 'odd' }, { base: '/app/' })
     expect(site.table.get('/app')?.kind).toBe('redirect')
     expect(
-      decide(site, requestOf({ method: 'GET', target: '/app/line%0Abreak.txt?a' }), 'none')?.status,
+      decide(site, createRequestFields({ method: 'GET', target: '/app/line%0Abreak.txt?a' }), 'none')?.status,
     ).toBe(400)
     expect(tableOf(site).get('/app')).toBeUndefined()
     expect(tableOf(site).get('/app/line%0Abreak.txt')).toBeUndefined()
@@ -139,8 +139,8 @@ describe('flattenSite', () => {
     const [smaller, film] = resourceAt(site, '/film.mp4').representations.map(({ bytes }) => bytes)
     if (smaller?.body !== undefined || film?.body !== undefined || !film || !smaller)
       throw new Error('in memory')
-    keepFile(film, -1, () => {})
-    keepFile(Object.assign(smaller, { size: 2 ** 32 }), -1, () => {})
+    keepFileOpen(film, -1, () => {})
+    keepFileOpen(Object.assign(smaller, { size: 2 ** 32 }), -1, () => {})
     expect(
       tableOf(site)
         .get('/film.mp4')

@@ -1,10 +1,10 @@
-import { engineAsks, type EngineFile, engineFlags, type EngineTable, noSlab } from '@serve-dist/engine'
+import { engineNodeChoice, type EngineFile, engineFlags, type EngineTable, noSlab } from '@serve-dist/engine'
 import { providerOf } from '../files/file-provider.ts'
-import { isOpen } from '../files/kept-file.ts'
+import { isKeptOpen } from '../files/kept-file.ts'
 import { codingWeights } from '../protocol/accept-encoding.ts'
 import { parseRequestPath } from '../protocol/request-path.ts'
 import { selectRepresentation } from '../site/decide.ts'
-import { savedBy } from '../site/representation-answers.ts'
+import { savedBytesOf } from '../site/representation-answers.ts'
 import type { Entry, PlainRepresentation, Resource, Site, StreamedBytes } from '../site/site.ts'
 import { createSlabCollector } from './collect-slabs.ts'
 import { type ClassOf, createResourceKinds, numbersOfTemplate } from './resource-kinds.ts'
@@ -112,7 +112,7 @@ export function* flattenSite(site: Site, classOf?: ClassOf): Generator<void, Fla
         streamed.push(bodies.count())
         files.push(fileOf(bytes))
       }
-      if (saved !== undefined) saved[bodies.count()] = savedBy(resource, representation).savedBytes ?? 0
+      if (saved !== undefined) saved[bodies.count()] = savedBytesOf(resource, representation).savedBytes ?? 0
       bodies.add(body)
     })
   }
@@ -162,7 +162,7 @@ function isAnswered(site: Site, path: string, entry: Entry): entry is Resource {
 
 /** Whether the engine may read a file: one that is kept open, and of which nobody counts how often it is used. */
 function isStreamed(bytes: StreamedBytes): boolean {
-  return isOpen(bytes) && providerOf(bytes) === undefined
+  return isKeptOpen(bytes) && providerOf(bytes) === undefined
 }
 
 function fileOf({ file, fingerprint, changeTime, sha256 }: StreamedBytes): EngineFile {
@@ -175,7 +175,9 @@ function choosing(layouts: readonly (readonly PlainRepresentation[])[]): FlatSit
     const weights = codingWeights(acceptEncoding)
     return Uint8Array.from(layouts, (representations) => {
       const selected = selectRepresentation({ representations }, weights)
-      return selected === undefined ? engineAsks : representations.findIndex((each) => each === selected)
+      return selected === undefined
+        ? engineNodeChoice
+        : representations.findIndex((each) => each === selected)
     })
   }
 }

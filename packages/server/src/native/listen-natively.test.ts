@@ -2,7 +2,7 @@ import { openSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { openFilesIn } from '../../test/support/open-files-in.ts'
+import { listOpenFilesIn } from '../../test/support/list-open-files-in.ts'
 import { temporaryDirectory } from '../../test/support/temporary-directory.ts'
 import { listenNatively } from './listen-natively.ts'
 
@@ -16,7 +16,7 @@ test.skipIf(process.platform !== 'linux')(
     const engine = { listen: () => ({ address: '127.0.0.1', port: 80 }) }
     const origin = await listenNatively({ engine, scheme: 'http' }, { descriptor })
     expect(origin).toBe('http://127.0.0.1:80')
-    expect(openFilesIn(directory)).toEqual([])
+    expect(listOpenFilesIn(directory)).toEqual([])
   },
 )
 

@@ -2,7 +2,7 @@ import { OperatorError } from '@serve-dist/manifest'
 import type { Engine, EngineAddress, EngineBinding, SharedSocket } from '@serve-dist/engine'
 import { lookup } from 'node:dns/promises'
 import { closeSync } from 'node:fs'
-import { type ListenAddress, listenError, reachableName } from '../transport/listen.ts'
+import { type ListenAddress, listenError, reachableHost } from '../transport/listen.ts'
 import { removeStaleSocket } from '../transport/remove-stale-socket.ts'
 
 /**
@@ -23,7 +23,7 @@ export async function listenNatively(
     // The engine has a descriptor of its own: the socket is open no longer than that listens.
     if (taken !== undefined) closeSync(taken)
     if (actual.port === 0) return `${scheme}://unix:${actual.address}:`
-    return `${scheme}://${reachableName('host' in address ? address.host : actual.address)}:${actual.port}`
+    return `${scheme}://${reachableHost('host' in address ? address.host : actual.address)}:${actual.port}`
   } catch (error) {
     if (isThreadless(error)) throw new OperatorError('SD_ENGINE_UNAVAILABLE', noThreads, { cause: error })
     throw listenError(error instanceof Error ? error : new Error(String(error)), address)

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { cacheUseOf } from './exchange.ts'
+import { classifyCacheControl } from './exchange.ts'
 
-describe('cacheUseOf', () => {
+describe('classifyCacheControl', () => {
   test.each([
     ['public, max-age=31536000, immutable', 'immutable'],
     ['no-cache', 'revalidate'],
@@ -10,6 +10,6 @@ describe('cacheUseOf', () => {
     ['public, max-age=300', 'other'],
     [undefined, 'other'],
   ])('%j: %s', (value, expected) => {
-    expect(cacheUseOf(value)).toBe(expected)
+    expect(classifyCacheControl(value)).toBe(expected)
   })
 })

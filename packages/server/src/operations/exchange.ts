@@ -42,7 +42,7 @@ export type AnswerSummary = Pick<Exchange, 'status' | 'coding' | 'cache'>
 
 export function summarize({ status, fields }: Answer): AnswerSummary {
   const coding = answerField(fields, 'Content-Encoding') ?? 'identity'
-  return { status, coding, cache: cacheUseOf(answerField(fields, 'Cache-Control')) }
+  return { status, coding, cache: classifyCacheControl(answerField(fields, 'Cache-Control')) }
 }
 
 /** The value of a field in the list of an answer. */
@@ -63,7 +63,7 @@ const inLowerCase = { 'Content-Encoding': 'content-encoding', 'Cache-Control': '
 export type CacheUse = 'immutable' | 'revalidate' | 'no-store' | 'other'
 
 /** Sums up a value of `Cache-Control`; without one, caches decide by themselves. */
-export function cacheUseOf(cacheControl: string | undefined): CacheUse {
+export function classifyCacheControl(cacheControl: string | undefined): CacheUse {
   if (cacheControl === undefined) return 'other'
   if (/\bimmutable\b/i.test(cacheControl)) return 'immutable'
   if (/\bno-store\b/i.test(cacheControl)) return 'no-store'

@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { answerField, cacheUseOf, type Exchange, refusedExchange } from './exchange.ts'
+import { answerField, classifyCacheControl, type Exchange, refusedExchange } from './exchange.ts'
 import { type Observation, observationOf, observe } from '../send/observation.ts'
 import type { Answer } from '../site/site.ts'
 import type { RequestListener } from '../transport/transport.ts'
-import { whenItsTurn } from '../send/when-its-turn.ts'
+import { runWhenWritable } from '../send/run-when-writable.ts'
 
 /** Follows requests. */
 export interface RequestObserver {
@@ -52,7 +52,7 @@ export function observeRequests(
       answer: undefined,
     })
     response.on('close', noteEnd)
-    if (response.socket === null) whenItsTurn(response, () => {}, noteEnd.bind(response))
+    if (response.socket === null) runWhenWritable(response, () => {}, noteEnd.bind(response))
     listener(request, response)
   }
 }
@@ -68,7 +68,7 @@ function describe(response: ServerResponse, noted: Observation): Exchange {
     address,
     status: response.headersSent ? response.statusCode : 499,
     coding: fieldOf(response, answer, 'Content-Encoding') ?? 'identity',
-    cache: cacheUseOf(fieldOf(response, answer, 'Cache-Control')),
+    cache: classifyCacheControl(fieldOf(response, answer, 'Cache-Control')),
     bytes: hasBody ? noted.bytes : 0,
     savedBytes: hasBody && !isAborted ? (answer?.savedBytes ?? 0) : 0,
     milliseconds,

@@ -26,7 +26,7 @@ export type ConnectionLimits = Readonly<typeof connectionLimits>
 export const newConnectionGrace = 1000
 
 /** Bytes within a time limit that show that a transfer goes on: a byte now and then does not. */
-export const leastProgress: number = 64 * 1024
+export const minimumProgressBytes: number = 64 * 1024
 
 /** In milliseconds, 24.8 days: Node fires a timer that should wait for longer at once. */
-export const longestTimeout: number = 2 ** 31 - 1
+export const maximumTimeout: number = 2 ** 31 - 1

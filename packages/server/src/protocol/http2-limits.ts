@@ -1,17 +1,17 @@
 import type { SecureServerOptions } from 'node:http2'
 
 /** Requests at once on one connection: what nginx and h2o allow. */
-export const streamsAtOnce = 128
+export const maximumConcurrentStreams = 128
 
 /** Fields of a request, those that begin with a colon among them. */
-export const fieldsAtMost = 128
+export const maximumFields = 128
 
 /** What one session of HTTP/2 may cost, where Node has an option for it; the rest is in `limit-session.ts`. */
 export const http2Limits: SecureServerOptions = {
   settings: {
-    maxConcurrentStreams: streamsAtOnce,
+    maxConcurrentStreams: maximumConcurrentStreams,
   },
-  maxHeaderListPairs: fieldsAtMost,
+  maxHeaderListPairs: maximumFields,
   /** Entries of one SETTINGS frame: there are seven. */
   maxSettings: 16,
   /** Frames that are wrong without being the end of the session, in its whole life. */

@@ -3,7 +3,7 @@ import Negotiator from 'negotiator'
 import { describe, expect, test } from 'vitest'
 import { isNavigation } from './is-navigation.ts'
 import { hostileTexts, linearTimeLimit, millisecondsOf } from '../../test/support/hostile-texts.ts'
-import { requestOf } from '../../test/support/request-of.ts'
+import { createRequestFields } from '../../test/support/create-request-fields.ts'
 
 const browser = 'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8'
 
@@ -17,7 +17,7 @@ describe('isNavigation', () => {
     ['upper case', { accept: 'Text/HTML' }],
     ['parameters', { accept: 'text/html ; charset=utf-8 ; q=0.1' }],
   ])('is true for %s', (_what, given) => {
-    expect(isNavigation(requestOf(given))).toBe(true)
+    expect(isNavigation(createRequestFields(given))).toBe(true)
   })
 
   test.each([
@@ -33,7 +33,7 @@ describe('isNavigation', () => {
     ['HTML as a parameter', { accept: 'text/plain;a=text/html' }],
     ['another method', { method: 'POST', accept: browser, secFetchMode: 'navigate' }],
   ])('is false for %s', (_what, given) => {
-    expect(isNavigation(requestOf(given))).toBe(false)
+    expect(isNavigation(createRequestFields(given))).toBe(false)
   })
 
   // Wildcards are left out: negotiator lets them stand for text/html, as §12.5.1 says; we ask for the
@@ -49,14 +49,16 @@ describe('isNavigation', () => {
       fc.property(members, (list) => {
         const accept = list.map(([name, q]) => name + q).join(', ')
         const accepted = new Negotiator({ headers: { accept } }).mediaTypes(['text/html']).length > 0
-        expect([accept, isNavigation(requestOf({ accept }))]).toEqual([accept, accepted])
+        expect([accept, isNavigation(createRequestFields({ accept }))]).toEqual([accept, accepted])
       }),
     )
   })
 
   test('reads 100 KB of anything in linear time', () => {
     for (const accept of hostileTexts([',', ';', 'text/html;q=0,', ' ', 'a', 'q=0;'], ['', 'text/html;'])) {
-      expect(millisecondsOf(() => isNavigation(requestOf({ accept })))).toBeLessThan(linearTimeLimit)
+      expect(millisecondsOf(() => isNavigation(createRequestFields({ accept })))).toBeLessThan(
+        linearTimeLimit,
+      )
     }
   })
 })

@@ -4,7 +4,7 @@ type RawFields = readonly string[]
 /** Where the next value of a field stands in a raw list, or -1; nothing is copied, for it runs on every request. */
 export function findField(fields: RawFields, name: string, from = 0): number {
   for (let index = from; index + 1 < fields.length; index += 2) {
-    if (isNamed(fields[index] ?? '', name)) return index + 1
+    if (equalsIgnoringCase(fields[index] ?? '', name)) return index + 1
   }
   return -1
 }
@@ -27,7 +27,7 @@ export function joinedField(fields: RawFields, name: string): string | undefined
  * Whether a name is this one in any case; without a copy in lower case. From the end, where names of one length
  * differ. In a token (RFC 9110 §5.6.2) the bit tells nothing but the case of a letter.
  */
-export function isNamed(name: string, lowerCase: string): boolean {
+export function equalsIgnoringCase(name: string, lowerCase: string): boolean {
   if (name.length !== lowerCase.length) return false
   for (let index = lowerCase.length - 1; index >= 0; index -= 1) {
     if ((name.charCodeAt(index) | 0x20) !== lowerCase.charCodeAt(index)) return false
@@ -89,7 +89,7 @@ export function requestHost(fields: RawFields): string | undefined {
  *
  * @param minorVersion - of HTTP/1.
  */
-export function mustBeRefused(fields: RawFields, minorVersion = 1): boolean {
+export function isInvalidHead(fields: RawFields, minorVersion = 1): boolean {
   const host = findField(fields, 'host')
   if (host === -1 ? minorVersion > 0 : !hostForm.test(fields[host] ?? '')) return true
   if (host !== -1 && findField(fields, 'host', host + 1) !== -1) return true

@@ -4,7 +4,7 @@ import { splitTarget } from './request-head.ts'
 const unfitCharacter = /[\p{Cc}\p{Cs}]/u
 const octetBeyondAscii = /[\u0080-\u00FF]/g
 /** An encoded slash or backslash is data inside a segment, never a separator. */
-export const keptEscape: RegExp = /(%2f|%5c)/i
+export const preservedEscape: RegExp = /(%2f|%5c)/i
 // RFC 3986 §3.3: what may stand in a path as it is.
 const toBeEncoded = /[^\w.~!$&'()*+,;=:@/-]/gu
 
@@ -48,7 +48,7 @@ function decodePieces(rawPath: string): string[] | undefined {
   // Raw octets beyond ASCII reach us as Latin-1; as escapes they are read as the UTF-8 that they are.
   try {
     return escapeOctets(rawPath)
-      .split(keptEscape)
+      .split(preservedEscape)
       .map((piece, index) => (index % 2 === 0 ? decodeURIComponent(piece) : piece.toUpperCase()))
   } catch {
     // The only error is URIError: the client's, so a value and no exception.

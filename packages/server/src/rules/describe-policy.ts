@@ -6,7 +6,7 @@ import {
   mostPolicyBytes,
   OperatorError,
 } from '@serve-dist/manifest'
-import { firstNames } from '@serve-dist/foundation/text/first-names'
+import { joinFirstNames } from '@serve-dist/foundation/text/join-first-names'
 import { formatBytes } from '@serve-dist/foundation/text/byte-size'
 import { okAnswer } from '../site/representation-answers.ts'
 import type { SitePolicy } from '../site/resolve-policy.ts'
@@ -40,7 +40,7 @@ export function describePolicy(site: Site, { field, rules }: SitePolicy): readon
   )
   if (byRule.length > 0)
     warnings.push(
-      `csp: a rule sends ${firstNames(byRule.map(({ path }) => path))} as text/html, but the build read no page there, so no hashes are known: name it *.html`,
+      `csp: a rule sends ${joinFirstNames(byRule.map(({ path }) => path))} as text/html, but the build read no page there, so no hashes are known: name it *.html`,
     )
   if (says('report-to') && !isFieldSet('reporting-endpoints') && !isFieldSet('report-to'))
     warnings.push(
@@ -77,10 +77,10 @@ function describeSizes({ files }: Site, field: string): readonly string[] {
     const most = Math.max(...refused.map(({ policy }) => policy))
     throw new OperatorError(
       'SD_OPTION_INVALID',
-      `${firstNames(refused.map(({ path }) => path))}: ${their} ${formatBytes(most)}, above the ${formatBytes(mostPolicyBytes)} that clients take; ${cure}`,
+      `${joinFirstNames(refused.map(({ path }) => path))}: ${their} ${formatBytes(most)}, above the ${formatBytes(mostPolicyBytes)} that clients take; ${cure}`,
     )
   }
-  const names = firstNames(large.map(({ path }) => path))
+  const names = joinFirstNames(large.map(({ path }) => path))
   return [
     `csp: the head of ${names} has up to ${formatBytes(largest.head)}, ${formatBytes(largest.policy)} of it the policy; proxies in front take 4 KiB by default, and nginx answers 502 for more: raise that (proxy_buffer_size 16k), or ${cure}`,
   ]

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs'
 import { resolve } from 'node:path'
 import { parseEnv, promisify } from 'node:util'
-import { isMissing, reasonOf } from '@serve-dist/foundation/files/file-error'
+import { isNotFoundError, reasonOf } from '@serve-dist/foundation/files/file-error'
 import { type EnvironmentSource, OperatorError } from '@serve-dist/manifest'
 import { closeDescriptor, openRegularFile } from '../files/open-regular-file.ts'
 
@@ -17,7 +17,7 @@ export async function readEnvFile(file: string): Promise<EnvironmentSource> {
   const refuse = (problem: string): OperatorError =>
     new OperatorError('SD_ENVIRONMENT_INVALID', `env file ${path}: ${problem}`)
   const bytes = await readRegularFile(path).catch((error: unknown) => {
-    throw refuse(isMissing(error) ? 'no such file' : `cannot be read (${reasonOf(error)})`)
+    throw refuse(isNotFoundError(error) ? 'no such file' : `cannot be read (${reasonOf(error)})`)
   })
   const text = decode(bytes)
   if (text === undefined) throw refuse(`line ${firstUndecodable(bytes)} is not UTF-8; save the file as UTF-8`)

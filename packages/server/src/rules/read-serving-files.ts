@@ -1,5 +1,5 @@
 import type { Manifest } from '@serve-dist/manifest'
-import { foldProblems } from './fold-problems.ts'
+import { summarizeProblems } from './summarize-problems.ts'
 import { parseHeadersFile } from '../site/parse-headers-file.ts'
 import { parseRedirectsFile } from '../site/parse-redirects-file.ts'
 import type { ServingSources } from '../site/resolve-serving.ts'
@@ -19,6 +19,6 @@ export function readServingFiles(
   const headers = parseHeadersFile(read('_headers'))
   const redirects = parseRedirectsFile(read('_redirects'))
   for (const { problems } of [headers, redirects])
-    foldProblems(problems).forEach((problem) => onWarning(problem))
+    summarizeProblems(problems).forEach((problem) => onWarning(problem))
   return { headersFile: headers.rules, redirectsFile: redirects.rules }
 }

@@ -16,7 +16,7 @@ export async function makeEnvironment(
 }
 
 /** The manifest with the module that is served in the place of the file that lies on the disk, if one does. */
-export function withModule(manifest: Manifest, { file }: EnvironmentModule): Manifest {
+export function withModuleFile(manifest: Manifest, { file }: EnvironmentModule): Manifest {
   const { files } = manifest
   const isListed = files.some(({ path }) => path === file.path)
   const replaced = files.map((each) => (each.path === file.path ? file : each))
@@ -24,7 +24,7 @@ export function withModule(manifest: Manifest, { file }: EnvironmentModule): Man
 }
 
 /** The bytes of the build's files with those of the module. */
-export function withBody(
+export function withModuleBody(
   files: ReadonlyMap<ManifestEntry, StoredBytes>,
   { file, body }: EnvironmentModule,
 ): ReadonlyMap<ManifestEntry, StoredBytes> {
@@ -32,7 +32,7 @@ export function withBody(
 }
 
 /** A line where somebody wrote values into the file, as static hosts have it: they would wait for them for ever. */
-export function describeEdited(
+export function describeEditedModule(
   root: string,
   { files }: Manifest,
   { file }: EnvironmentModule,

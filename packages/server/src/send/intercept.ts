@@ -8,7 +8,7 @@ type Methods = Readonly<Record<MethodName, (...given: never[]) => unknown>>
  * Calls a method of a response as another object has it: a class that ours extends, or the response before we changed
  * it.
  */
-export function callAs(
+export function callMethodOf(
   owner: Methods,
   method: MethodName,
   response: object,
@@ -24,7 +24,7 @@ export function callOriginal(
   given: readonly unknown[],
 ): unknown {
   const original: ServerResponse = Object.getPrototypeOf(response)
-  return callAs(original, method, response, given)
+  return callMethodOf(original, method, response, given)
 }
 
 /**
@@ -40,7 +40,7 @@ export function intercept(
   const { writeHead, write, end, destroy } = current
   const before = { writeHead, write, end, destroy }
   Object.assign(response, methods)
-  return (method, ...given) => callAs(before, method, response, given)
+  return (method, ...given) => callMethodOf(before, method, response, given)
 }
 
 /**
@@ -61,7 +61,7 @@ export function markEnded<Target extends object>(
 }
 
 /** Refuses what is written after the end as Node does over HTTP/1.1: with an error, while the answer goes on. */
-export function refuseLateWrite(
+export function rejectWriteAfterEnd(
   response: EventEmitter & { readonly destroyed?: boolean },
   given: readonly unknown[],
 ): void {

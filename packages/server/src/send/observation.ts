@@ -48,7 +48,7 @@ export function observationOf(response: ServerResponse & MaybeObserved): Observa
 }
 
 /** Whether nobody but us has changed the response. */
-export function isMerelyObserved(response: ServerResponse): boolean {
+export function hasOriginalMethods(response: ServerResponse): boolean {
   return response.writeHead === passHead
 }
 

@@ -2,7 +2,7 @@ import { IncomingMessage } from 'node:http'
 import { Socket } from 'node:net'
 import { describe, expect, test } from 'vitest'
 import { createRequestFieldsReader } from './read-request-fields.ts'
-import { requestOf } from '../../test/support/request-of.ts'
+import { createRequestFields } from '../../test/support/create-request-fields.ts'
 
 function messageWith(lines: readonly (readonly [string, string])[]): IncomingMessage {
   const message = new IncomingMessage(new Socket())
@@ -49,7 +49,7 @@ describe('createRequestFieldsReader', () => {
       ['Authorization', 'x'],
       ['Sec-Fetch-Dest', 'x'],
     ])
-    expect(createRequestFieldsReader()(message)).toEqual(requestOf({ target: '/a' }))
+    expect(createRequestFieldsReader()(message)).toEqual(createRequestFields({ target: '/a' }))
   })
 
   test('joins the lines of a list (RFC 9110 §5.3), and takes the first of what is no list', () => {
@@ -66,7 +66,7 @@ describe('createRequestFieldsReader', () => {
       ['Range', 'bytes=2-3'],
     ])
     expect(createRequestFieldsReader()(message)).toEqual(
-      requestOf({
+      createRequestFields({
         target: '/a',
         acceptEncoding: 'br, gzip',
         ifNoneMatch: '"a", "b"',
@@ -87,7 +87,7 @@ describe('createRequestFieldsReader', () => {
         ['Sec-Fetch-Mode', 'navigate'],
       ]),
     )
-    expect(read(messageWith([]))).toEqual(requestOf({ target: '/a' }))
+    expect(read(messageWith([]))).toEqual(createRequestFields({ target: '/a' }))
   })
 
   test('tells an empty field from an absent one', () => {

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { isNamed } from '../protocol/request-head.ts'
+import { equalsIgnoringCase } from '../protocol/request-head.ts'
 import { noRequestFields, type RequestFields } from '../protocol/request-fields.ts'
 
 type Writable<Type> = { -readonly [Key in keyof Type]: Type[Key] }
@@ -33,32 +33,33 @@ export function createRequestFieldsReader(): (
 function readField(request: Writable<RequestFields>, name: string, value: string): void {
   switch (name.length) {
     case 5:
-      if (isNamed(name, 'range')) request.range = joined(request.range, value)
+      if (equalsIgnoringCase(name, 'range')) request.range = joined(request.range, value)
       break
     case 6:
-      if (isNamed(name, 'accept')) request.accept = joined(request.accept, value)
+      if (equalsIgnoringCase(name, 'accept')) request.accept = joined(request.accept, value)
       break
     case 8:
-      if (isNamed(name, 'if-match')) request.ifMatch = joined(request.ifMatch, value)
-      else if (isNamed(name, 'if-range')) request.ifRange ??= value
+      if (equalsIgnoringCase(name, 'if-match')) request.ifMatch = joined(request.ifMatch, value)
+      else if (equalsIgnoringCase(name, 'if-range')) request.ifRange ??= value
       break
     case 13:
-      if (isNamed(name, 'if-none-match')) request.ifNoneMatch = joined(request.ifNoneMatch, value)
+      if (equalsIgnoringCase(name, 'if-none-match')) request.ifNoneMatch = joined(request.ifNoneMatch, value)
       break
     case 14:
-      if (isNamed(name, 'sec-fetch-mode')) request.secFetchMode ??= value
+      if (equalsIgnoringCase(name, 'sec-fetch-mode')) request.secFetchMode ??= value
       break
     case 15:
-      if (isNamed(name, 'accept-encoding')) request.acceptEncoding = joined(request.acceptEncoding, value)
+      if (equalsIgnoringCase(name, 'accept-encoding'))
+        request.acceptEncoding = joined(request.acceptEncoding, value)
       break
     case 17:
-      if (isNamed(name, 'if-modified-since')) request.ifModifiedSince ??= value
+      if (equalsIgnoringCase(name, 'if-modified-since')) request.ifModifiedSince ??= value
       break
     case 19:
-      if (isNamed(name, 'if-unmodified-since')) request.ifUnmodifiedSince ??= value
+      if (equalsIgnoringCase(name, 'if-unmodified-since')) request.ifUnmodifiedSince ??= value
       break
     case 20:
-      if (isNamed(name, 'available-dictionary'))
+      if (equalsIgnoringCase(name, 'available-dictionary'))
         request.availableDictionary = joined(request.availableDictionary, value)
       break
     default:
@@ -70,8 +71,9 @@ function readOrigin(request: Writable<RequestFields>, rawHeaders: readonly strin
   for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
     const name = rawHeaders[index] ?? ''
     const value = rawHeaders[index + 1] ?? ''
-    if (isNamed(name, 'origin')) request.origin = joined(request.origin, value)
-    else if (isNamed(name, 'sec-fetch-site')) request.secFetchSite = joined(request.secFetchSite, value)
+    if (equalsIgnoringCase(name, 'origin')) request.origin = joined(request.origin, value)
+    else if (equalsIgnoringCase(name, 'sec-fetch-site'))
+      request.secFetchSite = joined(request.secFetchSite, value)
   }
 }
 

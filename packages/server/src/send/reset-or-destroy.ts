@@ -5,12 +5,12 @@ import type { Socket } from 'node:net'
 const madeByApplications = new WeakSet<ServerResponse>()
 
 /** Marks an answer that an application makes, which may leave its length open. */
-export function noteApplication(response: ServerResponse): void {
+export function markApplicationResponse(response: ServerResponse): void {
   madeByApplications.add(response)
 }
 
 /** Whether a client takes the close of its connection for the end of an answer that has begun (RFC 9112 §6.3). */
-export function endsWithConnection(response: ServerResponse | undefined): boolean {
+export function isCloseDelimited(response: ServerResponse | undefined): boolean {
   if (response === undefined || !madeByApplications.has(response)) return false
   if (response.chunkedEncoding || response.hasHeader('Content-Length')) return false
   // Node adds the length to an answer that is ended in one piece; with HTTP/1.0, pieces may have been sent before.
@@ -25,7 +25,7 @@ export function endsWithConnection(response: ServerResponse | undefined): boolea
  */
 export function resetOrDestroy(socket: Socket, response: ServerResponse | undefined, failure?: Error): void {
   const isPart = response?.headersSent === true && response.socket === socket && !response.writableFinished
-  if (isPart && endsWithConnection(response) && canBeReset(socket)) socket.resetAndDestroy()
+  if (isPart && isCloseDelimited(response) && canBeReset(socket)) socket.resetAndDestroy()
   else socket.destroy(failure)
 }
 

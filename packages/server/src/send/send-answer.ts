@@ -1,9 +1,9 @@
 import { fieldPairs } from '../protocol/field-pairs.ts'
 import { ServerResponse } from 'node:http'
 import { failedAnswer } from '../site/answers.ts'
-import { isFreshness } from '../site/representation-answers.ts'
+import { isFreshnessField } from '../site/representation-answers.ts'
 import { extendVary } from '../protocol/field-list.ts'
-import { isMerelyObserved, observationOf } from './observation.ts'
+import { hasOriginalMethods, observationOf } from './observation.ts'
 import { sendFile } from './send-file.ts'
 import type { Answer } from '../site/site.ts'
 import { type FileContent, StoredFileError } from '../files/stored-file.ts'
@@ -71,7 +71,7 @@ function writeHead(response: ServerResponse, answer: Answer): void {
   const noted = observationOf(response)
   if (noted !== undefined) {
     noted.answer = answer
-    if (isMerelyObserved(response) && hasNoFields(response)) {
+    if (hasOriginalMethods(response) && hasNoFields(response)) {
       writeList(response, answer)
       return
     }
@@ -80,7 +80,7 @@ function writeHead(response: ServerResponse, answer: Answer): void {
   if (response.getHeaderNames().length > 0) {
     for (const name of status === 304 ? ofNoBody : ofOneBody) response.removeHeader(name)
     // No CDN stores an error, though somebody may want that for all of his own answers.
-    const kept = status < 400 ? [] : response.getHeaderNames().filter(isFreshness)
+    const kept = status < 400 ? [] : response.getHeaderNames().filter(isFreshnessField)
     for (const name of kept) response.removeHeader(name)
   }
   for (const [name, value] of fieldPairs(answer)) {

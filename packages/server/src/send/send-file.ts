@@ -1,9 +1,9 @@
 import type { ServerResponse } from 'node:http'
-import { connectionLimits, leastProgress } from '../protocol/connection-limits.ts'
+import { connectionLimits, minimumProgressBytes } from '../protocol/connection-limits.ts'
 import { type FileLease, leaseFile } from '../files/kept-file.ts'
 import { chunkSize, type FileContent, openStored, readRange } from '../files/stored-file.ts'
-import { type MemoryShare, shareMemory } from './share-memory.ts'
-import { whenItsTurn } from './when-its-turn.ts'
+import { type MemoryReservation, reserveMemory } from './reserve-memory.ts'
+import { runWhenWritable } from './run-when-writable.ts'
 
 /**
  * Streams a part of a file, and calls `writeHead` once it is known that the file is still the one that
@@ -22,7 +22,7 @@ export async function sendFile(
   try {
     // Only then, so that pipelined requests open no more than one file at a time.
     const hasTurn = await new Promise<boolean>((resolve) => {
-      whenItsTurn(
+      runWhenWritable(
         response,
         () => resolve(true),
         () => resolve(false),
@@ -41,7 +41,7 @@ async function sendNow(
 ): Promise<void> {
   const file = await openStored(content.stored, lease)
   let deadline: NodeJS.Timeout | undefined
-  let share: MemoryShare | undefined
+  let share: MemoryReservation | undefined
   try {
     // A stream of HTTP/2 that was cancelled meanwhile has none; writing to it would be an error of ours.
     if (!response.socket) return
@@ -52,14 +52,14 @@ async function sendNow(
     let sent = bytesSent(response)
     const judge = (): void => {
       // Over HTTP/2 other answers may have had their turn.
-      const hasMoved = bytesSent(response) >= sent + leastProgress
+      const hasMoved = bytesSent(response) >= sent + minimumProgressBytes
       sent = bytesSent(response)
       if (hasMoved) deadline?.refresh()
       else response.destroy()
     }
     deadline = setTimeout(judge, connectionLimits.socketTimeout).unref()
     // One buffer a reader: a thousand that stall must not cost what they were sent before.
-    share = shareMemory(Math.min(chunkSize, content.end - content.first))
+    share = reserveMemory(Math.min(chunkSize, content.end - content.first))
     const buffer = Buffer.allocUnsafeSlow(share.bytes)
     for await (const chunk of readRange(file, content, buffer)) {
       await write(chunk)

@@ -22,7 +22,7 @@ export function offerUpgrade(response: ServerResponse, upgrade: Upgrade): void {
  * Takes the connection of a request that asks for it; `undefined` for any other request. The response counts as a 101 that
  * is under way until the connection is closed. No limit of time holds for the connection any more.
  */
-export function takeUpgrade(response: ServerResponse): Upgrade | undefined {
+export function acceptUpgrade(response: ServerResponse): Upgrade | undefined {
   const upgrade = offered.get(response)
   if (upgrade === undefined) return undefined
   const { socket } = upgrade

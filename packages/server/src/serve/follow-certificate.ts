@@ -14,11 +14,11 @@ export async function followCertificate(
   transport: TlsTransport,
   { files, credentials }: TlsPair,
 ): Promise<Transport> {
-  const [{ warningOf }, { watchTlsFiles }] = await Promise.all([
+  const [{ describeCertificateDates }, { watchTlsFiles }] = await Promise.all([
     import('../transport/tls/tls-credentials.ts'),
     import('../transport/tls/watch-tls-files.ts'),
   ])
-  logNotice(warningOf(credentials, Date.now()))
+  logNotice(describeCertificateDates(credentials, Date.now()))
   const keep = (problem: string): void => logNotice(`${problem}\nstill using the certificate from before`)
   const watcher = watchTlsFiles(files, credentials, {
     onCredentials(next) {
@@ -34,7 +34,7 @@ export async function followCertificate(
       logNotice(
         `reloaded the certificate; it is valid until ${new Date(next.validTo).toISOString().slice(0, 10)}`,
       )
-      logNotice(warningOf(next, Date.now()))
+      logNotice(describeCertificateDates(next, Date.now()))
     },
     onProblem: ({ message }) => keep(message),
   })

@@ -25,8 +25,8 @@ export async function openTransport(
   if (binding !== undefined) {
     const { createEngineTransport } = await import('../native/create-engine-transport.ts')
     if (tls === undefined) return createEngineTransport(listener, options, { ...native, binding })
-    const { acceptHttp2 } = await import('../native/accept-http2.ts')
-    const encryption = { credentials: tls.credentials, acceptHttp2 }
+    const { serveRelayedHttp2 } = await import('../native/serve-relayed-http2.ts')
+    const encryption = { credentials: tls.credentials, serveRelayedHttp2 }
     const transport = createEngineTransport(listener, options, { ...native, binding, encryption })
     return await followCertificate(transport, tls)
   }

@@ -2,7 +2,7 @@ import { type Fields, OperatorError, s } from '@serve-dist/manifest'
 import {
   type HandlerOptions,
   handlerSchema,
-  noFolder,
+  noFolderProblem,
   type ResolvedHandlerOptions,
 } from '../hosts/handler-options.ts'
 import { liveSiteSchema, type LiveSiteOptions, type ResolvedLiveSiteOptions } from '../load/load-options.ts'
@@ -10,7 +10,7 @@ import type { BuildPlace } from '../load/open-source.ts'
 import { storeFields, type StoreOptions } from '../load/store-options.ts'
 import { type EngineChoice, engineChoices } from '../native/choose-engine.ts'
 import { type OperationsOptions, operationsSchema } from '../operations/operations-options.ts'
-import { longestTimeout } from '../protocol/connection-limits.ts'
+import { maximumTimeout } from '../protocol/connection-limits.ts'
 import { hostList } from '../transport/allow-hosts.ts'
 import { type ListenAddress, longestSocketPath } from '../transport/listen.ts'
 import { type TlsOptions, tlsSchema } from '../transport/tls/tls-options.ts'
@@ -141,7 +141,7 @@ export function resolveServeOptions(options: ServeOptions): ResolvedServeOptions
   const problems = contradictionsOf(options)
   if (problems.length > 0) throw new OperatorError('SD_OPTION_INVALID', problems)
   // Node treats a longer timeout as 0.
-  const gracePeriod = Math.min(resolved.gracePeriod, longestTimeout)
+  const gracePeriod = Math.min(resolved.gracePeriod, maximumTimeout)
   return { ...resolved, gracePeriod, address: addressOf(resolved) }
 }
 
@@ -155,12 +155,12 @@ function contradictionsOf(options: ServeOptions): readonly string[] {
   }
   return [
     ...(directory === undefined ? [] : ['directory: builds come from the store: leave one of them out']),
-    ...(handler?.fileSystemFallback === true ? [`handler.fileSystemFallback: ${noFolder}`] : []),
+    ...(handler?.fileSystemFallback === true ? [`handler.fileSystemFallback: ${noFolderProblem}`] : []),
   ]
 }
 
 /** Where its builds come from. */
-export function placeOf({
+export function selectBuildPlace({
   directory,
   store,
   storeCache,

@@ -4,9 +4,9 @@ import { isMissingAsset } from '../site/missing-asset.ts'
 import { sendAnswer } from '../send/send-answer.ts'
 import { allowHosts } from '../transport/allow-hosts.ts'
 import { createHandler } from '../hosts/handler.ts'
-import { reportingOnce } from '../hosts/handler-options.ts'
-import { ownQueue } from '../transport/drain-backlog.ts'
-import { oneAtATime } from '../files/one-at-a-time.ts'
+import { withReportsOnce } from '../hosts/handler-options.ts'
+import { allowQueueNarrowing } from '../transport/drain-backlog.ts'
+import { coalesceRuns } from '../files/coalesce-runs.ts'
 import type { BuildSource } from '../load/build-source.ts'
 import { followStore } from '../live/follow-store.ts'
 import { openStagedSite, type StagedSite } from '../live/open-staged-site.ts'
@@ -14,7 +14,7 @@ import type { ReloadOutcome } from '../live/reload-outcome.ts'
 import type { RunningEngine } from '../native/choose-engine.ts'
 import { openTransport } from './open-transport.ts'
 import { type PreparedStart, prepareStart } from './prepare-start.ts'
-import { placeOf, type ResolvedServeOptions, type ServeOptions } from './serve-options.ts'
+import { selectBuildPlace, type ResolvedServeOptions, type ServeOptions } from './serve-options.ts'
 import type { Site } from '../site/site.ts'
 import type { Operations } from '../operations/start-operations.ts'
 import type { ResolvedLiveSiteOptions } from '../load/load-options.ts'
@@ -79,11 +79,11 @@ export interface StagedServer extends RunningServer {
 }
 
 /** Settles when a worker may listen; its primary may read the metrics from now on. */
-export type MayListen = (live: StagedSite, readMetrics: Operations['readMetrics']) => Promise<void>
+export type WaitToListen = (live: StagedSite, readMetrics: Operations['readMetrics']) => Promise<void>
 
 /** What the primary decides for a server of a worker. */
-export interface WorkerPart {
-  readonly mayListen: MayListen
+export interface WorkerContext {
+  readonly mayListen: WaitToListen
   /** Its builds, where those are no matter of the options. */
   readonly source?: BuildSource | undefined
   /** The descriptor of the socket to listen on, where its primary has made it for the native engine. */
@@ -98,7 +98,7 @@ export interface WorkerPart {
  */
 export async function serveStaged(
   start: PreparedStart,
-  worker?: WorkerPart,
+  worker?: WorkerContext,
   threads?: number,
 ): Promise<StagedServer> {
   const { options: resolved, tls: pair } = start
@@ -109,7 +109,7 @@ export async function serveStaged(
   const operations = await openOperations(resolved.operations)
 
   // 2. The build, as a table in memory.
-  const place = worker?.source ?? placeOf(resolved)
+  const place = worker?.source ?? selectBuildPlace(resolved)
   const live = await openStagedSite(place, siteOptionsOf(resolved)).catch(async (error: unknown) => {
     await operations?.close()
     throw error
@@ -121,7 +121,7 @@ export async function serveStaged(
   }
 
   // 3. Who answers: the table, then the application.
-  const handlerOptions = reportingOnce(resolved.handler)
+  const handlerOptions = withReportsOnce(resolved.handler)
   const handle = createHandler(live, handlerOptions)
   // What the application passes on gets the build's 404 page.
   const handleMissing = createHandler(live, { ...handlerOptions, fallback: '404' })
@@ -178,12 +178,12 @@ export async function serveStaged(
         }).catch(hangUp)
   // A service manager's socket outlives us, and workers of another cluster may go on.
   if (resolved.descriptor === undefined && (worker !== undefined || !cluster.isWorker)) {
-    ownQueue(transport.server)
-    if (redirects !== undefined) ownQueue(redirects.transport.server)
+    allowQueueNarrowing(transport.server)
+    if (redirects !== undefined) allowQueueNarrowing(redirects.transport.server)
   }
   operations?.becomeReady(live)
 
-  const reload = oneAtATime(async () => {
+  const reload = coalesceRuns(async () => {
     await transport.reload?.()
     const outcome = await live.reload()
     operations?.noteReload(outcome)
@@ -220,8 +220,8 @@ export async function serveStaged(
 }
 
 async function countCores(): Promise<number> {
-  const { usableCores } = await import('@serve-dist/foundation/process/usable-cores')
-  return usableCores()
+  const { countUsableCores } = await import('@serve-dist/foundation/process/count-usable-cores')
+  return countUsableCores()
 }
 
 async function openOperations(options: OperationsOptions): Promise<Operations | undefined> {

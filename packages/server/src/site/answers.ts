@@ -90,7 +90,7 @@ export const preconditionFailed: (resource: Resource) => Answer = memoizeWeakly(
 const navigationFields = 'Accept, Sec-Fetch-Mode'
 
 /** An answer that navigations get and other requests do not, or the other way round (RFC 9110 §12.5.5). */
-export const varyingByNavigation: (answer: Answer) => Answer = memoizeWeakly((answer) => {
+export const withNavigationVary: (answer: Answer) => Answer = memoizeWeakly((answer) => {
   const fields = [...answer.fields]
   const found = fields.findIndex((name, index) => index % 2 === 0 && name.toLowerCase() === 'vary')
   const at = found === -1 ? fields.push('Vary', '') - 2 : found

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { decide } from './decide.ts'
 import type { Answer, Site } from './site.ts'
 import { fakeSite } from '../../test/support/fake-site.ts'
-import { requestOf } from '../../test/support/request-of.ts'
+import { createRequestFields } from '../../test/support/create-request-fields.ts'
 
 const page = { mediaType: 'text/html; charset=utf-8' }
 const files = {
@@ -28,7 +28,7 @@ function shown(answer: Answer | undefined): string | undefined {
 }
 
 function answerTo(site: Site, target: string, fields: object = {}): string | undefined {
-  return shown(decide(site, requestOf({ target, ...fields }), 'none'))
+  return shown(decide(site, createRequestFields({ target, ...fields }), 'none'))
 }
 
 const navigation = { secFetchMode: 'navigate' }

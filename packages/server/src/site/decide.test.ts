@@ -6,7 +6,7 @@ import type { RequestFields } from '../protocol/request-fields.ts'
 import type { Answer } from './site.ts'
 import { fakeSite, resourceAt } from '../../test/support/fake-site.ts'
 import { hostileTexts, linearTimeLimit, millisecondsOf } from '../../test/support/hostile-texts.ts'
-import { requestOf } from '../../test/support/request-of.ts'
+import { createRequestFields } from '../../test/support/create-request-fields.ts'
 
 const files = {
   'index.html': { body: '<!doctype html>', variants: { br: 'page' } },
@@ -23,7 +23,7 @@ const script = resourceAt(site, '/assets/a-1.js')
 const navigation = { secFetchMode: 'navigate' }
 
 function statusOf(given: Partial<RequestFields>, fallback: Fallback = 'spa', of = site): number | undefined {
-  return decide(of, requestOf(given), fallback)?.status
+  return decide(of, createRequestFields(given), fallback)?.status
 }
 
 function fieldOf(answer: Answer | undefined, name: string): string | undefined {
@@ -55,7 +55,7 @@ describe('decide', () => {
     })
 
     test('keeps the query in a redirect', () => {
-      const answer = decide(site, requestOf({ target: '/docs?a=//b&c' }), 'none')
+      const answer = decide(site, createRequestFields({ target: '/docs?a=//b&c' }), 'none')
       expect(fieldOf(answer, 'Location')).toBe('/docs/?a=//b&c')
       expect(fieldOf(answer, 'Cache-Control')).toBe('no-cache')
     })
@@ -80,7 +80,7 @@ describe('decide', () => {
     })
 
     test.each(['POST', 'OPTIONS'])('is listed in the answer to %s', (method) => {
-      expect(fieldOf(decide(site, requestOf({ method, target: '/about' }), 'spa'), 'Allow')).toBe(
+      expect(fieldOf(decide(site, createRequestFields({ method, target: '/about' }), 'spa'), 'Allow')).toBe(
         'GET, HEAD, OPTIONS',
       )
     })
@@ -116,7 +116,7 @@ describe('decide', () => {
       ['a request of any type', { target: '/users', accept: '*/*' }, '404', undefined],
       ['a navigation without a fallback', { target: '/users', ...navigation }, 'none', undefined],
     ])('of a build with a 404 page: %s', (_what, given, fallback, status) => {
-      const answer = decide(withNotFound, requestOf(given), fallback)
+      const answer = decide(withNotFound, createRequestFields(given), fallback)
       const gone = { status, content: { kind: 'memory', bytes: Buffer.from('gone') } }
       const known = answer === undefined ? [] : [{ status: answer.status, content: answer.content }]
       expect(known).toEqual(status === undefined ? [] : [gone])
@@ -130,7 +130,11 @@ describe('decide', () => {
     })
 
     test('is negotiated and revalidated like the page itself', () => {
-      const page = decide(site, requestOf({ target: '/users', ...navigation, acceptEncoding: 'br' }), 'spa')
+      const page = decide(
+        site,
+        createRequestFields({ target: '/users', ...navigation, acceptEncoding: 'br' }),
+        'spa',
+      )
       expect(fieldOf(page, 'Content-Encoding')).toBe('br')
       const ifNoneMatch = fieldOf(page, 'ETag')
       expect(statusOf({ target: '/users', ...navigation, acceptEncoding: 'br', ifNoneMatch })).toBe(304)
@@ -187,13 +191,13 @@ describe('decide', () => {
       ],
       ['a tag of another coding', { acceptEncoding: 'br', ifNoneMatch: tag }, 200, 'br'],
     ])('%s', (_what, given, status, coding) => {
-      const answer = decide(site, requestOf({ target, ...given }), 'none')
+      const answer = decide(site, createRequestFields({ target, ...given }), 'none')
       expect([answer?.status, fieldOf(answer, 'Content-Encoding')]).toEqual([status, coding])
       expect(fieldOf(answer, 'Vary')).toBe('Accept-Encoding')
     })
 
     test('names the part that it sends, and how much there is', () => {
-      const answer = decide(site, requestOf({ target, range: 'bytes=-3' }), 'none')
+      const answer = decide(site, createRequestFields({ target, range: 'bytes=-3' }), 'none')
       expect(fieldOf(answer, 'Content-Range')).toBe('bytes 7-9/10')
       expect(fieldOf(answer, 'Content-Length')).toBe('3')
       expect(fieldOf(answer, 'ETag')).toBe(tag)
@@ -201,15 +205,15 @@ describe('decide', () => {
     })
 
     test('names the size when it has not the part', () => {
-      expect(fieldOf(decide(site, requestOf({ target, range: 'bytes=10-' }), 'none'), 'Content-Range')).toBe(
-        'bytes */10',
-      )
-      const empty = decide(site, requestOf({ target: '/empty.txt', range: 'bytes=0-' }), 'none')
+      expect(
+        fieldOf(decide(site, createRequestFields({ target, range: 'bytes=10-' }), 'none'), 'Content-Range'),
+      ).toBe('bytes */10')
+      const empty = decide(site, createRequestFields({ target: '/empty.txt', range: 'bytes=0-' }), 'none')
       expect([empty?.status, fieldOf(empty, 'Content-Range')]).toEqual([416, 'bytes */0'])
     })
 
     test('reads the part of a streamed file from the file', () => {
-      const answer = decide(site, requestOf({ target: '/film.mp4', range: 'bytes=2-' }), 'none')
+      const answer = decide(site, createRequestFields({ target: '/film.mp4', range: 'bytes=2-' }), 'none')
       expect(answer?.content).toMatchObject({ kind: 'file', first: 2, end: 10 })
     })
   })
@@ -317,7 +321,7 @@ describe('decide', () => {
         'ifModifiedSince',
         'ifUnmodifiedSince',
       ]) {
-        const request = requestOf({ target: '/assets/a-1.js', [name]: text })
+        const request = createRequestFields({ target: '/assets/a-1.js', [name]: text })
         expect(millisecondsOf(() => decide(site, request, 'spa'))).toBeLessThan(linearTimeLimit)
       }
     }

@@ -10,7 +10,7 @@ import {
   preconditionFailed,
   rangeNotSatisfiable,
   redirectTo,
-  varyingByNavigation,
+  withNavigationVary,
 } from './answers.ts'
 import { type ByteRange, parseByteRange } from '../protocol/byte-range.ts'
 import type { DecisionTrace } from './decision-trace.ts'
@@ -225,7 +225,7 @@ function decideUnknown(
     match.status === 404
       ? notFoundPage(match.target, request, trace)
       : decideResource(match.target, request, trace)
-  return answer !== undefined && match.isForNavigations ? varyingByNavigation(answer) : answer
+  return answer !== undefined && match.isForNavigations ? withNavigationVary(answer) : answer
 }
 
 /**
@@ -236,7 +236,7 @@ export function decideNotFound(site: Site, request: RequestFields, fallback: Fal
   const parsed = isGetOrHead(request) ? parseRequestPath(request.target) : 'unclean'
   if (typeof parsed === 'string') return notFound
   const match = chooseFallback(site, { path: parsed.path, fallback })
-  return match?.isForNavigations === true ? varyingByNavigation(notFound) : notFound
+  return match?.isForNavigations === true ? withNavigationVary(notFound) : notFound
 }
 
 /** The rule for a path that the table does not have; one without force yields to a file on the disk. */

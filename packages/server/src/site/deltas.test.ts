@@ -10,7 +10,7 @@ import {
   offerOf,
   resourceAt,
 } from '../../test/support/fake-site.ts'
-import { requestOf } from '../../test/support/request-of.ts'
+import { createRequestFields } from '../../test/support/create-request-fields.ts'
 import { decide } from './decide.ts'
 import { entityTagOf } from '../protocol/entity-tag.ts'
 import type { Answer, Site } from './site.ts'
@@ -57,7 +57,7 @@ function siteWith(options: FakeSiteOptions = {}): Site {
 }
 
 function ask(site: Site, given: Partial<RequestFields>): Answer | undefined {
-  return decide(site, requestOf({ target, acceptEncoding: 'br, dcb, dcz', ...given }), 'none')
+  return decide(site, createRequestFields({ target, acceptEncoding: 'br, dcb, dcz', ...given }), 'none')
 }
 
 function fieldsOf(answer: Answer | undefined): Record<string, string> {

@@ -5,7 +5,7 @@ import { evaluatePreconditions, ifRangeHolds } from './evaluate-preconditions.ts
 import { formatHttpDate } from '../protocol/http-date.ts'
 import { notModifiedAnswer, okAnswer } from './representation-answers.ts'
 import { fakeSite, resourceAt } from '../../test/support/fake-site.ts'
-import { requestOf } from '../../test/support/request-of.ts'
+import { createRequestFields } from '../../test/support/create-request-fields.ts'
 
 const lastModified = '2026-01-31T12:00:00Z'
 const exactly = 'Sat, 31 Jan 2026 12:00:00 GMT'
@@ -65,7 +65,7 @@ describe('evaluatePreconditions', () => {
     ],
     ['nothing', {}, undefined],
   ])('%s: %j → %s', (_what, given, status) => {
-    expect(evaluatePreconditions(requestOf(given), resource, identity)).toBe(status)
+    expect(evaluatePreconditions(createRequestFields(given), resource, identity)).toBe(status)
   })
 
   // Left out on purpose, because we differ: tags with commas inside, at which fresh splits its list;
@@ -83,7 +83,7 @@ describe('evaluatePreconditions', () => {
           { etag: tag, 'last-modified': exactly },
         )
         const given = { ifNoneMatch, ifModifiedSince }
-        const status = evaluatePreconditions(requestOf(given), resource, identity)
+        const status = evaluatePreconditions(createRequestFields(given), resource, identity)
         expect([given, status === 304]).toEqual([given, isFresh])
       }),
     )
@@ -101,7 +101,7 @@ describe('evaluatePreconditions', () => {
           if (ifNoneMatch !== undefined) return ifNoneMatch === '"x"' ? undefined : 304
           return ifModifiedSince === exactly || ifModifiedSince === after ? 304 : undefined
         }
-        expect([given, evaluatePreconditions(requestOf(given), resource, identity)]).toEqual([
+        expect([given, evaluatePreconditions(createRequestFields(given), resource, identity)]).toEqual([
           given,
           expected(),
         ])
@@ -144,7 +144,7 @@ describe('a build whose times are fixed', () => {
   test.each([{ ifModifiedSince: exactly }, { ifModifiedSince: after }, { ifUnmodifiedSince: before }])(
     'ignores %j',
     (fields) => {
-      expect(evaluatePreconditions(requestOf(fields), undated, undated.identity)).toBeUndefined()
+      expect(evaluatePreconditions(createRequestFields(fields), undated, undated.identity)).toBeUndefined()
     },
   )
 

@@ -1,4 +1,4 @@
-import { firstNames } from '@serve-dist/foundation/text/first-names'
+import { joinFirstNames } from '@serve-dist/foundation/text/join-first-names'
 import {
   type FieldValues,
   isDocumentType,
@@ -158,7 +158,7 @@ export function unusedHeadersFileRules(
   const unused = rules.filter((_rule, place) => !used.has(place)).map(({ pattern }) => pattern)
   if (unused.length === 0) return []
   const [one, verb] = unused.length === 1 ? ['rule', 'matches'] : ['rules', 'match']
-  return [`the ${one} of _headers for ${firstNames(unused)} ${verb} no file of the build`]
+  return [`the ${one} of _headers for ${joinFirstNames(unused)} ${verb} no file of the build`]
 }
 
 type GlobMatcher = (path: string) => boolean

@@ -2,7 +2,7 @@ import type { RedirectRule } from '@serve-dist/manifest'
 import { describe, expect, test } from 'vitest'
 import { decide } from './decide.ts'
 import { fakeSite } from '../../test/support/fake-site.ts'
-import { requestOf } from '../../test/support/request-of.ts'
+import { createRequestFields } from '../../test/support/create-request-fields.ts'
 
 const html = { mediaType: 'text/html; charset=utf-8' }
 const files = { 'index.html': { body: 'i', ...html }, 'docs/index.html': { body: 'd', ...html } }
@@ -12,7 +12,7 @@ function wayFrom(target: string, redirects: readonly RedirectRule[]): readonly (
   const site = fakeSite(files, { rules: { redirects } })
   const statuses: (number | undefined)[] = []
   for (let place: string | undefined = target; place?.startsWith('/') === true && statuses.length < 20;) {
-    const answer = decide(site, requestOf({ target: place }), 'none')
+    const answer = decide(site, createRequestFields({ target: place }), 'none')
     statuses.push(answer?.status)
     const index = answer?.fields.indexOf('Location') ?? -1
     // A client sends no fragment.

@@ -1,4 +1,4 @@
-import { encodePath, keptEscape } from '../protocol/request-path.ts'
+import { encodePath, preservedEscape } from '../protocol/request-path.ts'
 
 /**
  * A pattern of paths, as `_headers` and redirect rules have it: percent-encoded text and names of variables by turns,
@@ -21,7 +21,7 @@ export function encodeWrittenPath(text: string): string {
 
 function encodeSegment(text: string): string {
   return text
-    .split(keptEscape)
+    .split(preservedEscape)
     .map((piece, index) => (index % 2 === 0 ? encodePath(decodePiece(piece)) : piece.toUpperCase()))
     .join('')
 }

@@ -24,7 +24,7 @@ export const makeOkAnswer: MakeAnswer = (representation, resource) => {
     fields: overrideFields(fields, overridesOf(resource, representation)),
     content: contentOf(bytes),
     ...(resource.earlyHints.length > 0 && { earlyHints: resource.earlyHints }),
-    ...savedBy(resource, representation),
+    ...savedBytesOf(resource, representation),
   }
 }
 
@@ -48,9 +48,9 @@ export const notFoundAnswer: MakeAnswer = memoizeWeakly((representation, resourc
   const fields = [...metadataOf(resource, representation), ...varyOf(resource), ...noStore]
   return {
     status: 404,
-    fields: overrideFields(fields, without(resource.overrides, isFreshness)),
+    fields: overrideFields(fields, without(resource.overrides, isFreshnessField)),
     content: contentOf(representation.bytes),
-    ...savedBy(resource, representation),
+    ...savedBytesOf(resource, representation),
   }
 })
 
@@ -93,7 +93,7 @@ function contentOf(bytes: StoredBytes): AnswerContent {
 }
 
 /** What its coding saves of the body; nothing where it has none. */
-export function savedBy(
+export function savedBytesOf(
   { identity }: Resource,
   { coding, bytes }: Representation,
 ): Pick<Answer, 'savedBytes'> {
@@ -112,7 +112,7 @@ function isRepresentationMetadata(name: string): boolean {
  * before `Cache-Control` (RFC 9213 §2.1; `Surrogate-Control` of Edge Architecture 1.0, `X-Accel-Expires` of nginx,
  * `Edge-Control` of Akamai).
  */
-export function isFreshness(name: string): boolean {
+export function isFreshnessField(name: string): boolean {
   return name.endsWith('cache-control') || freshnessOfCaches.has(name)
 }
 
@@ -125,7 +125,7 @@ const freshnessOfCaches: ReadonlySet<string> = new Set([
 
 /** Rules for what may be another at any time: its freshness is not theirs to say. */
 export function withoutFreshness(overrides: FieldOverrides): FieldOverrides {
-  return without(overrides, isFreshness)
+  return without(overrides, isFreshnessField)
 }
 
 function without(overrides: FieldOverrides, isLeftOut: (name: string) => boolean): FieldOverrides {

@@ -9,8 +9,8 @@ export interface SiteHolder {
   readonly store?: StoreView | undefined
   /**
    * Looks whether there is a newer build than the current one, and may put it in its place; called before a hashed file
-   * that nobody has is a 404 (`hosts/decide-later.ts`), by all who ask for one: a look is shared and short
-   * (`files/share-look.ts`). It never rejects. Absent where no look is of use.
+   * that nobody has is a 404 (`hosts/decide-unlisted-path.ts`), by all who ask for one: a look is shared and short
+   * (`files/throttle-refresh.ts`). It never rejects. Absent where no look is of use.
    */
   refreshForMissingAsset?(): Promise<void>
 }

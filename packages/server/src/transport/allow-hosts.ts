@@ -1,4 +1,4 @@
-import { mismatch } from '@serve-dist/foundation/values/mismatch'
+import { describeMismatch } from '@serve-dist/foundation/values/describe-mismatch'
 import { s, type Schema } from '@serve-dist/manifest'
 import { readHost, requestHost } from '../protocol/request-head.ts'
 import { misdirectedRequest } from '../site/answers.ts'
@@ -43,7 +43,8 @@ function isNameOfHost(text: string): boolean {
 
 /** The option: a list of names that {@link createHostMatcher} can read. */
 export const hostList: Schema<readonly string[]> = s.readableBy((names: readonly string[]) => {
-  if (!Array.isArray(names) || names.length === 0) throw new TypeError(mismatch('a list of hosts', names))
+  if (!Array.isArray(names) || names.length === 0)
+    throw new TypeError(describeMismatch('a list of hosts', names))
   createHostMatcher(names.map(String))
   return names
 })

@@ -1,14 +1,14 @@
 import { createServer, type IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { connectionLimits } from '../protocol/connection-limits.ts'
-import { mustBeRefused } from '../protocol/request-head.ts'
+import { isInvalidHead } from '../protocol/request-head.ts'
 import { listen } from './listen.ts'
 import { asksForWebSocket, listenForUpgrades } from './listen-for-upgrades.ts'
-import { refuseWith } from './refuse-with.ts'
-import { settleTarget } from './settle-target.ts'
+import { createRefusingListener } from './create-refusing-listener.ts'
+import { normalizeTarget } from './normalize-target.ts'
 import { trackConnections } from './track-connections.ts'
 import type { RequestListener, Transport, TransportOptions } from './transport.ts'
-import { whenItsTurn } from '../send/when-its-turn.ts'
+import { runWhenWritable } from '../send/run-when-writable.ts'
 
 /** HTTP/1.1 over TCP, with limits on what one client may cost. */
 export function createHttpTransport(
@@ -26,9 +26,9 @@ export function createHttpTransport(
   const ending = new WeakSet<Socket>()
 
   const refusals = {
-    400: refuseWith(400, watcher),
-    417: refuseWith(417, watcher),
-    505: refuseWith(505, watcher),
+    400: createRefusingListener(400, watcher),
+    417: createRefusingListener(417, watcher),
+    505: createRefusingListener(505, watcher),
   }
   const refuse = (request: IncomingMessage, response: ServerResponse, status: 400 | 417 | 505): void => {
     ending.add(request.socket)
@@ -82,7 +82,7 @@ export function createHttpTransport(
       return
     }
     // Behind an answer under way, Node would put a 100 between the head and the body of its own answer.
-    whenItsTurn(response, () => {
+    runWhenWritable(response, () => {
       response.writeContinue()
       answer(request, response)
     })
@@ -130,7 +130,7 @@ function expectationsOf({ headers }: IncomingMessage): string[] {
 /** RFC 9110 §15.6.6: we do not know another major version. */
 function refusalOf(request: IncomingMessage): 400 | 505 | undefined {
   if (request.httpVersionMajor !== 1) return 505
-  return mustBeRefused(request.rawHeaders, request.httpVersionMinor) || !settleTarget(request)
+  return isInvalidHead(request.rawHeaders, request.httpVersionMinor) || !normalizeTarget(request)
     ? 400
     : undefined
 }

@@ -8,7 +8,7 @@ const backlog = 511
 const owners = new WeakSet<Server>()
 
 /** Says that all who listen on a server's socket stop together: then its queue may be narrowed. */
-export function ownQueue(server: Server): void {
+export function allowQueueNarrowing(server: Server): void {
   owners.add(server)
 }
 

@@ -17,7 +17,7 @@ export function lingeringClose(socket: Socket, lastWords = ''): () => void {
   const close = (): void => {
     // From here on, bytes from the client do not count as a sign of life.
     socket.pause()
-    destroySoonAsNode(socket)
+    destroyAfterFlush(socket)
   }
   if (socket.readableEnded) close()
   socket.once('end', close)
@@ -27,7 +27,7 @@ export function lingeringClose(socket: Socket, lastWords = ''): () => void {
 }
 
 /** Closes a connection when everything is sent, as Node's class does it. */
-export function destroySoonAsNode(socket: Socket): void {
+export function destroyAfterFlush(socket: Socket): void {
   // oxlint-disable-next-line typescript/unbound-method -- bound right here
   Reflect.apply(Socket.prototype.destroySoon, socket, [])
 }

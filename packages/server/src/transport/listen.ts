@@ -78,7 +78,7 @@ export async function listen(
   if (actual === null || typeof actual === 'string') {
     return `${scheme}://unix:${actual ?? ''}:`
   }
-  return `${scheme}://${reachableName('host' in address ? address.host : actual.address)}:${actual.port}`
+  return `${scheme}://${reachableHost('host' in address ? address.host : actual.address)}:${actual.port}`
 }
 
 /** The umask that gives a new socket its permissions from the start. */
@@ -95,19 +95,19 @@ function toListenOptions(address: ListenAddress): ListenOptions & { fd?: number 
 
 /** What an operator is told of the system's error. */
 export function listenError(error: NodeJS.ErrnoException, address: ListenAddress): OperatorError {
-  return new OperatorError('SD_LISTEN_FAILED', explain(error, address), { cause: error })
+  return new OperatorError('SD_LISTEN_FAILED', describeTcpError(error, address), { cause: error })
 }
 
 /** A host in a URL: the unspecified addresses listen everywhere, but nobody can connect to them. */
-export function reachableName(host: string): string {
+export function reachableHost(host: string): string {
   if (host === '*' || host === '0.0.0.0' || host === '::') return 'localhost'
   // Only the literal of an IPv6 address has colons.
   return host.includes(':') ? `[${host}]` : host
 }
 
-function explain({ code, message }: NodeJS.ErrnoException, address: ListenAddress): string {
+function describeTcpError({ code, message }: NodeJS.ErrnoException, address: ListenAddress): string {
   if ('descriptor' in address) return `cannot listen on the socket of LISTEN_FDS: ${message}`
-  if ('socket' in address) return explainSocket(code, message, address.socket)
+  if ('socket' in address) return describeSocketError(code, message, address.socket)
   const { port, flag = '--port' } = address
   const host = address.host === '*' ? 'all addresses' : address.host
   switch (code) {
@@ -123,7 +123,7 @@ function explain({ code, message }: NodeJS.ErrnoException, address: ListenAddres
   }
 }
 
-function explainSocket(code: string | undefined, message: string, socket: string): string {
+function describeSocketError(code: string | undefined, message: string, socket: string): string {
   switch (code) {
     case 'EADDRINUSE':
       return `a server already listens on ${socket}; stop it, or choose another path with --socket`

@@ -2,8 +2,8 @@ import { type Server, type ServerResponse, STATUS_CODES } from 'node:http'
 import { Server as NetServer, Socket } from 'node:net'
 import { newConnectionGrace } from '../protocol/connection-limits.ts'
 import { allowedMethods } from '../site/answers.ts'
-import { resetOrDestroy, endsWithConnection } from '../send/reset-or-destroy.ts'
-import { destroySoonAsNode, lingeringClose } from './lingering-close.ts'
+import { resetOrDestroy, isCloseDelimited } from '../send/reset-or-destroy.ts'
+import { destroyAfterFlush, lingeringClose } from './lingering-close.ts'
 import { statusOfParseError, tunnelRefused } from '../protocol/status-of-parse-error.ts'
 import { readPending, drainBacklog } from './drain-backlog.ts'
 
@@ -110,16 +110,16 @@ export function trackConnections(
       socket.pause()
     } else if (answersUnderWay > 0 && !(isOfOnlyAnswer && !last.headersSent)) {
       // 3. An answer that has begun is cut off, as its end may never come; those before it are sent.
-      if (status !== 408 && !endsWithConnection(last)) lingeringClose(socket)
+      if (status !== 408 && !isCloseDelimited(last)) lingeringClose(socket)
       else resetOrDestroy(socket, last, failure)
     } else {
       // 4. It has no answer yet.
       noteRefusal(socket, failure, isOfBody ? last : undefined)
       // RFC 9110 §15.5.6.
       const allow = status === 405 ? `Allow: ${allowedMethods}\r\n` : ''
-      const refusal = bareHead(status, allow)
+      const refusal = formatRefusalHead(status, allow)
       // After a 408 nothing may be read: the request could still become complete.
-      if (status === 408) destroySoonAsNode(socket.end(refusal))
+      if (status === 408) destroyAfterFlush(socket.end(refusal))
       else lingeringClose(socket, refusal)
     }
   }
@@ -135,7 +135,7 @@ export function trackConnections(
     const request = state?.last?.req
     const isBodyComing = request?.complete === false
     if (this.readableEnded || !(isBodyComing || state?.failure !== undefined)) {
-      destroySoonAsNode(this)
+      destroyAfterFlush(this)
       return
     }
     const close = lingeringClose(this)
@@ -189,7 +189,7 @@ export function trackConnections(
 }
 
 /** A refusal without a body, behind which the connection ends. */
-export function bareHead(status: number, fields = ''): string {
+export function formatRefusalHead(status: number, fields = ''): string {
   return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${fields}Connection: close\r\n\r\n`
 }
 

@@ -6,13 +6,13 @@ import { fileURLToPath } from 'node:url'
 import type { RuntimeEnvironment } from '@serve-dist/manifest'
 import { beforeAll, describe, expect, test, vi } from 'vitest'
 import { buildFixture } from '../support/build-fixture.ts'
-import { childOf } from '../support/children-of.ts'
+import { readChildProcessId } from '../support/read-child-process-ids.ts'
 import { freePort } from '../support/free-port.ts'
 import { rawRequest } from '../support/raw-request.ts'
 import { replaceWorker } from '../support/replace-worker.ts'
 import { type RunningCommand, spawnCommand } from '../support/spawn-command.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
-import { twoProcesses } from '../support/two-processes.ts'
+import { twoProcessFlags } from '../support/two-process-flags.ts'
 import { readValues } from './read-values.ts'
 
 const environment: RuntimeEnvironment = {
@@ -34,7 +34,7 @@ let directory: string
 let processes: readonly string[]
 beforeAll(async () => {
   directory = await buildFixture(files, { environment })
-  processes = await twoProcesses()
+  processes = await twoProcessFlags()
 })
 
 async function writeEnvFile(text: string): Promise<string> {
@@ -275,7 +275,7 @@ describe.skipIf(process.platform !== 'linux')('workers', () => {
     const command = spawnCommand([directory, ...processes, '--env-file', file])
     const { port } = await command.listening
     await writeFile(file, 'LIMIT=secret\n')
-    process.kill(await childOf(command.child.pid), 'SIGKILL')
+    process.kill(await readChildProcessId(command.child.pid), 'SIGKILL')
     await vi.waitFor(() => expect(command.complaints()).toContain('SD_ENVIRONMENT_INVALID'), patience)
     expect(await valuesOf(port)).toEqual([{ API_URL: 'one', LIMIT: 10 }])
     await writeFile(file, 'API_URL=two\n')

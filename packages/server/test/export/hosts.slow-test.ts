@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
-import type { ForeignServer } from '../../../../e2e/src/start-foreign-server.ts'
+import type { PeerServer } from '../../../../e2e/src/start-peer-server.ts'
 import { findProgram } from '../../../../scripts/find-program.mjs'
 import { exportSite } from '../../src/export/export-site.ts'
 import { loadSite } from '../../src/load/load-site.ts'
@@ -9,7 +9,7 @@ import type { Site } from '../../src/site/site.ts'
 import { blackBoxFiles } from '../support/black-box.ts'
 import { type BlackBoxRow, blackBoxRows } from '../support/black-box-rows.ts'
 import { buildFixture } from '../support/build-fixture.ts'
-import { compareWithOurs } from '../support/compare-with-ours.ts'
+import { compareWithServeDist } from '../support/compare-with-serve-dist.ts'
 import { compressibleText } from '../support/compressible-text.ts'
 import { hostileFiles, hostilePaths } from '../support/hostile-site.ts'
 import { rawRequest } from '../support/raw-request.ts'
@@ -50,7 +50,7 @@ const differences = [
 describe.skipIf(nginx === undefined && !isRequired)('nginx, with an exported folder', () => {
   describe('keeps rows', () => {
     let directory: string
-    let host: ForeignServer
+    let host: PeerServer
     beforeAll(async () => {
       directory = await buildFixture(blackBoxFiles, {
         appType: 'spa',
@@ -77,7 +77,7 @@ describe.skipIf(nginx === undefined && !isRequired)('nginx, with an exported fol
 
   describe.each(['/', '/app/'])('of hostile names below %s', (base) => {
     let site: Site
-    let host: ForeignServer
+    let host: PeerServer
     beforeAll(async () => {
       const directory = await buildFixture(hostileFiles, {
         base,
@@ -94,13 +94,13 @@ describe.skipIf(nginx === undefined && !isRequired)('nginx, with an exported fol
     test('answers as we do', async () => {
       const prefixed = hostilePaths.map((each) => base.slice(0, -1) + each)
       const targets = new Set([...site.table.keys(), ...hostilePaths, ...prefixed])
-      const wrong = await compareWithOurs(site, host.port, [...targets])
+      const wrong = await compareWithServeDist(site, host.port, [...targets])
       expect([...wrong].filter((line) => !differences.some((known) => known.test(line)))).toEqual([])
     })
   })
 })
 
-async function startWith(site: Site): Promise<ForeignServer> {
+async function startWith(site: Site): Promise<PeerServer> {
   const folder = join(await temporaryDirectory(), 'out put')
   await exportSite(site, folder)
   return await startNginx(nginx ?? 'nginx', folder)

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect, createServer } from 'node:http2'
 import { expect, onTestFinished, test } from 'vitest'
-import { fromFetch } from '../../src/application/node-handler.ts'
+import { adaptFetchHandler } from '../../src/application/node-handler.ts'
 
 // An answer of two would be a rejection that nobody handles: it ends a process that has no handler of its own for these.
 test.each([
@@ -9,7 +9,7 @@ test.each([
   ['has a method that it forbids', { ':method': 'trace' }],
   ['has a scheme of which it reads no host', { ':scheme': 'file', ':authority': 'a', host: 'a:80' }],
 ])('a request that %s has one answer, that of its error', async (_what, fields) => {
-  const handler = fromFetch(() => new Response('page'))
+  const handler = adaptFetchHandler(() => new Response('page'))
   const errors: unknown[] = []
   const server = createServer((request, response) => {
     const next = (error?: unknown): void => {

@@ -6,7 +6,7 @@ import { createFetchHandler } from '../../src/hosts/fetch.ts'
 import { loadSite } from '../../src/load/load-site.ts'
 import { openLiveSite } from '../../src/live/open-live-site.ts'
 import { buildFixture } from '../support/build-fixture.ts'
-import { openFilesIn } from '../support/open-files-in.ts'
+import { listOpenFilesIn } from '../support/list-open-files-in.ts'
 
 describe.skipIf(process.platform !== 'linux')('a streamed body through fetch', () => {
   test('holds nothing open while nobody reads it, and closes when it is cancelled or read', async () => {
@@ -16,16 +16,16 @@ describe.skipIf(process.platform !== 'linux')('a streamed body through fetch', (
 
     const unread = await Promise.all([ask(), ask(), ask()])
     expect(unread.map((response) => response?.status)).toEqual([200, 200, 200])
-    expect(openFilesIn(directory)).toHaveLength(0)
+    expect(listOpenFilesIn(directory)).toHaveLength(0)
 
     const reader = (await ask())?.body?.getReader()
     await reader?.read()
-    expect(openFilesIn(directory)).toHaveLength(1)
+    expect(listOpenFilesIn(directory)).toHaveLength(1)
     await reader?.cancel()
-    expect(openFilesIn(directory)).toHaveLength(0)
+    expect(listOpenFilesIn(directory)).toHaveLength(0)
 
     expect((await (await ask())?.text())?.length).toBe(300_000)
-    expect(openFilesIn(directory)).toHaveLength(0)
+    expect(listOpenFilesIn(directory)).toHaveLength(0)
   })
 
   test('is of the build that decided it, though another one took its place before it was read', async () => {
@@ -38,13 +38,13 @@ describe.skipIf(process.platform !== 'linux')('a streamed body through fetch', (
     await rename(join(directory, 'new'), join(directory, 'big.bin'))
     await precompress(directory)
     expect(await live.reload()).toMatchObject({ status: 'swapped' })
-    expect(openFilesIn(directory)).toHaveLength(2)
+    expect(listOpenFilesIn(directory)).toHaveLength(2)
     expect(await read?.text()).toBe('x'.repeat(300_000))
     expect(await (await ask())?.text()).toBe('y'.repeat(300_000))
     await cancelled?.body?.cancel()
-    await expect.poll(() => openFilesIn(directory)).toHaveLength(1)
+    await expect.poll(() => listOpenFilesIn(directory)).toHaveLength(1)
     live.close()
-    await expect.poll(() => openFilesIn(directory)).toEqual([])
+    await expect.poll(() => listOpenFilesIn(directory)).toEqual([])
   })
 
   test('is a clean 404 when its file has gone', async () => {

@@ -9,7 +9,7 @@ import { beforeAll, describe, expect, test, vi } from 'vitest'
 import { liveCodings } from '../../src/application/live-coding.ts'
 import { buildFixture, writeFixture } from '../support/build-fixture.ts'
 import { compressibleText } from '../support/compressible-text.ts'
-import { isReset } from '../support/is-reset.ts'
+import { waitForReset } from '../support/wait-for-reset.ts'
 import { openConnection } from '../support/open-connection.ts'
 import { formatRequest, rawRequest } from '../support/raw-request.ts'
 import { spawnCommand } from '../support/spawn-command.ts'
@@ -517,7 +517,7 @@ describe('a module that fails', () => {
         const connection = await openConnection(port)
         connection.send(`GET /page HTTP/1.0\r\nAccept-Encoding: ${coding}\r\n\r\n`)
         await once(connection.socket, 'data')
-        const closed = isReset(connection.socket)
+        const closed = waitForReset(connection.socket)
         await rawRequest(port, { target: '/go' })
         expect(await closed).toBe(isCut)
       }
@@ -542,7 +542,7 @@ describe('a module that fails', () => {
       await once(connection.socket, 'data')
       // Whoever reads on gets all of it in time.
       connection.socket.pause()
-      const closed = isReset(connection.socket)
+      const closed = waitForReset(connection.socket)
       await server.close()
       connection.socket.resume()
       expect(await closed).toBe(isCut)

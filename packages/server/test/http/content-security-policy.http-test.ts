@@ -14,7 +14,7 @@ import { explainFields } from '../../src/explain/explain-fields.ts'
 import { loadSite } from '../../src/load/load-site.ts'
 import { buildFixture, type FixtureFiles, writeFixture } from '../support/build-fixture.ts'
 import { compressibleText } from '../support/compressible-text.ts'
-import { requestOf } from '../support/request-of.ts'
+import { createRequestFields } from '../support/create-request-fields.ts'
 import { rawRequest } from '../support/raw-request.ts'
 import { type StartedServer, startServer } from '../support/start-server.ts'
 
@@ -153,7 +153,7 @@ describe('explain of a policy', () => {
   ])('says for %s who wanted it, and which hashes are of the page', async (target, why) => {
     const directory = await buildWith((manifest) => ({ ...withHashes(manifest), serving: { csp: true } }))
     const site = await loadSite(directory, { rules: { csp: { 'connect-src': ["'self'"] } } })
-    const fields = explainFields(site, explain(site, requestOf({ target }), 'spa'))
+    const fields = explainFields(site, explain(site, createRequestFields({ target }), 'spa'))
     expect(fields.find(({ name }) => name === 'Content-Security-Policy')).toMatchObject({ why })
   })
 
@@ -161,7 +161,10 @@ describe('explain of a policy', () => {
     const site = await loadSite(await buildWith(withHashes), {
       rules: { csp: true, immutable: ['assets/*'] },
     })
-    const fields = explainFields(site, explain(site, requestOf({ target: '/assets/worker.js' }), 'spa'))
+    const fields = explainFields(
+      site,
+      explain(site, createRequestFields({ target: '/assets/worker.js' }), 'spa'),
+    )
     expect(fields.find(({ name }) => name === 'Cache-Control')).toMatchObject({
       value: 'no-cache',
       why: 'the script of a worker has a policy, which may be another one at the next start',

@@ -11,8 +11,8 @@ import { openLiveSite } from '../../src/live/open-live-site.ts'
 import { arrayBuffersInUse } from '../support/array-buffers-in-use.ts'
 import type { FixtureFiles } from '../support/build-fixture.ts'
 import { compressibleText } from '../support/compressible-text.ts'
-import { deployInto } from '../support/deploy-into.ts'
-import { openFilesIn } from '../support/open-files-in.ts'
+import { replaceBuildIn } from '../support/replace-build-in.ts'
+import { listOpenFilesIn } from '../support/list-open-files-in.ts'
 import { rawRequest } from '../support/raw-request.ts'
 import { startListener } from '../support/start-listener.ts'
 import { startServer } from '../support/start-server.ts'
@@ -36,7 +36,7 @@ function filesOf(build: number): FixtureFiles {
 }
 
 async function deploy(directory: string, build: number, more: FixtureFiles = {}): Promise<void> {
-  await deployInto(directory, { ...filesOf(build), ...more }, appType)
+  await replaceBuildIn(directory, { ...filesOf(build), ...more }, appType)
 }
 
 async function openLive(options: LiveSiteOptions = {}): Promise<{ live: LiveSite; directory: string }> {
@@ -118,7 +118,7 @@ describe('hashed files of a build that was swapped out, and what tells of the ne
 
   test('keep their addresses under the base of their own build', async () => {
     const directory = join(await temporaryDirectory(), 'dist')
-    await deployInto(directory, filesOf(1), { ...appType, base: '/old/' })
+    await replaceBuildIn(directory, filesOf(1), { ...appType, base: '/old/' })
     const server = await startServer(directory, { site })
     await deploy(directory, 2)
     await server.reload()
@@ -169,7 +169,7 @@ describe('hashed files of a build that was swapped out, and what tells of the ne
     await deploy(directory, 2)
     await live.reload()
     live.close()
-    await expect.poll(() => openFilesIn(directory)).toEqual([])
+    await expect.poll(() => listOpenFilesIn(directory)).toEqual([])
   })
 
   test.skipIf(process.platform !== 'linux')(
@@ -186,7 +186,7 @@ describe('hashed files of a build that was swapped out, and what tells of the ne
         expect(live.current.summary.bytesInMemory).toBeLessThanOrEqual(memoryBudget)
         if (build === 11 || build === 51) used.push(await arrayBuffersInUse())
       }
-      await expect.poll(() => openFilesIn(directory).length).toBe(openFiles)
+      await expect.poll(() => listOpenFilesIn(directory).length).toBe(openFiles)
       const [early = 0, late = 0] = used
       expect(late - early).toBeLessThan(memoryBudget)
       // The newest are there, the oldest have made room for them.
@@ -197,7 +197,7 @@ describe('hashed files of a build that was swapped out, and what tells of the ne
       expect((await ask('/assets/app-50.js')).status).toBe(200)
       expect((await ask('/assets/app-1.js')).status).toBe(404)
       live.close()
-      await expect.poll(() => openFilesIn(directory)).toEqual([])
+      await expect.poll(() => listOpenFilesIn(directory)).toEqual([])
     },
   )
 })

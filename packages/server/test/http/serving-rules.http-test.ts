@@ -14,7 +14,7 @@ import { writeCertificate } from '../support/make-certificate.ts'
 import { openConnection } from '../support/open-connection.ts'
 import { rawExchange } from '../support/raw-exchange.ts'
 import { formatRequest, rawRequest } from '../support/raw-request.ts'
-import { requestOf } from '../support/request-of.ts'
+import { createRequestFields } from '../support/create-request-fields.ts'
 import { startListener } from '../support/start-listener.ts'
 import { type StartedServer, startServer } from '../support/start-server.ts'
 
@@ -277,7 +277,8 @@ describe('_headers and _redirects', () => {
         return Reflect.get(patterns, key)
       },
     })
-    const ask = (target: string): unknown => decide({ ...site, redirects }, requestOf({ target }), 'none')
+    const ask = (target: string): unknown =>
+      decide({ ...site, redirects }, createRequestFields({ target }), 'none')
     // The first request makes an index of them all.
     ask('/left/x/y')
     reads = 0

@@ -8,7 +8,7 @@ import { arrayBuffersInUse } from '../support/array-buffers-in-use.ts'
 import { buildFixture } from '../support/build-fixture.ts'
 import { compressibleText } from '../support/compressible-text.ts'
 import { openConnection } from '../support/open-connection.ts'
-import { openFilesIn } from '../support/open-files-in.ts'
+import { listOpenFilesIn } from '../support/list-open-files-in.ts'
 import { formatRequest, rawRequest } from '../support/raw-request.ts'
 import { type StartedServer, startServer } from '../support/start-server.ts'
 
@@ -215,10 +215,10 @@ describe('a file that is kept open', () => {
         }),
       )
       // The native engine opens it for itself as well.
-      expect(openFilesIn(file).length).toBeLessThanOrEqual(2)
+      expect(listOpenFilesIn(file).length).toBeLessThanOrEqual(2)
       socket.destroy()
       await server.close()
-      await vi.waitFor(() => expect(openFilesIn(file)).toEqual([]), { timeout: 10_000 })
+      await vi.waitFor(() => expect(listOpenFilesIn(file)).toEqual([]), { timeout: 10_000 })
     },
   )
 })
@@ -289,7 +289,7 @@ describe('a reader of a streamed file', () => {
       if (index % 2 === 0) socket.destroy()
       else socket.resetAndDestroy()
     }
-    await vi.waitFor(() => expect(openFilesIn(file)).toEqual([]), { timeout: 10_000 })
+    await vi.waitFor(() => expect(listOpenFilesIn(file)).toEqual([]), { timeout: 10_000 })
   })
 
   test.skipIf(process.platform !== 'linux')(
@@ -304,7 +304,7 @@ describe('a reader of a streamed file', () => {
       }
       const response = await rawRequest(server.port, { target: '/large.bin' })
       expect(response.status).toBe(200)
-      await vi.waitFor(() => expect(openFilesIn(file)).toEqual([]), { timeout: 10_000 })
+      await vi.waitFor(() => expect(listOpenFilesIn(file)).toEqual([]), { timeout: 10_000 })
     },
   )
 
@@ -313,12 +313,12 @@ describe('a reader of a streamed file', () => {
     const socket = connect({ port: server.port, host: '127.0.0.1' })
     socket.pause()
     socket.write(formatRequest({ target: '/large.bin' }).repeat(200))
-    await vi.waitFor(() => expect(openFilesIn(file)).toHaveLength(1), { timeout: 10_000 })
+    await vi.waitFor(() => expect(listOpenFilesIn(file)).toHaveLength(1), { timeout: 10_000 })
     const response = await rawRequest(server.port, { target: '/large.bin' })
     expect(response.status).toBe(200)
-    expect(openFilesIn(file)).toHaveLength(1)
+    expect(listOpenFilesIn(file)).toHaveLength(1)
     socket.destroy()
-    await vi.waitFor(() => expect(openFilesIn(file)).toEqual([]), { timeout: 10_000 })
+    await vi.waitFor(() => expect(listOpenFilesIn(file)).toEqual([]), { timeout: 10_000 })
   })
 
   test('that stalls costs a bounded amount of memory', async () => {

@@ -11,8 +11,8 @@ import { createHandler } from '../../src/hosts/handler.ts'
 import { loadSite } from '../../src/load/load-site.ts'
 import { createEngineTransport } from '../../src/native/create-engine-transport.ts'
 import { buildFixture } from '../support/build-fixture.ts'
-import { deployInto } from '../support/deploy-into.ts'
-import { memoryGroup } from '../support/memory-group.ts'
+import { replaceBuildIn } from '../support/replace-build-in.ts'
+import { createMemoryGroup } from '../support/create-memory-group.ts'
 import { type Connection, openConnection } from '../support/open-connection.ts'
 import type { RawResponse } from '../support/parse-response.ts'
 import { formatRequest, type RawRequest, rawRequest } from '../support/raw-request.ts'
@@ -166,7 +166,7 @@ describe.skipIf(process.platform !== 'linux' || typeof loadEngine() === 'string'
     await vi.waitFor(() => expect(connection.socket.bytesWritten).toBeGreaterThan(0))
 
     const next = { ...files, 'large.bin': Buffer.alloc(megabyte + 1, 'next') }
-    await deployInto(directory, next)
+    await replaceBuildIn(directory, next)
     expect(await server.reload()).toMatchObject({ status: 'swapped' })
     connection.socket.resume()
     const received: RawResponse[] = []
@@ -187,7 +187,7 @@ describe.skipIf(process.platform !== 'linux' || typeof loadEngine() === 'string'
       await new Promise((resolve) => {
         socket.once('data', resolve)
       })
-      await deployInto(directory, { ...files, 'index.html': `page ${swap}` })
+      await replaceBuildIn(directory, { ...files, 'index.html': `page ${swap}` })
       expect(await server.reload()).toMatchObject({ status: 'swapped' })
       socket.destroy()
     }
@@ -230,7 +230,7 @@ describe.skipIf(process.platform !== 'linux' || typeof loadEngine() === 'string'
     const build = await buildFixture(
       Object.fromEntries(names.map((name) => [name, randomBytes(10 * megabyte)])),
     )
-    const group = await memoryGroup((count / 2) * 10 * megabyte)
+    const group = await createMemoryGroup((count / 2) * 10 * megabyte)
     if (group === undefined) {
       console.log('no memory can be limited here: left out')
       return
@@ -342,7 +342,7 @@ describe.skipIf(typeof loadEngine() === 'string')('streamed files', () => {
 
   test('are cut off where they change amid an answer, which is reported once', async () => {
     const size = 40 * megabyte
-    await deployInto(directory, { ...files, 'huge.bin': Buffer.alloc(size) })
+    await replaceBuildIn(directory, { ...files, 'huge.bin': Buffer.alloc(size) })
     const problems: string[] = []
     const { server, connection } = await startStreamed(({ message }) => problems.push(message))
     connection.socket.pause()

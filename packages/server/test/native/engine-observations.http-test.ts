@@ -10,7 +10,7 @@ import { connectionLimits } from '../../src/protocol/connection-limits.ts'
 import { buildFixture, writeFixture } from '../support/build-fixture.ts'
 import { compressibleText } from '../support/compressible-text.ts'
 import { fakeSite } from '../support/fake-site.ts'
-import { deployInto } from '../support/deploy-into.ts'
+import { replaceBuildIn } from '../support/replace-build-in.ts'
 import { http2Request } from '../support/http2-request.ts'
 import { writeCertificate } from '../support/make-certificate.ts'
 import { openConnection } from '../support/open-connection.ts'
@@ -172,7 +172,7 @@ describe.skipIf(typeof loadEngine() === 'string')('over the native engine', () =
       connection.socket.destroy()
     })
     for (const text of ['one', 'two', 'three']) {
-      await deployInto(folder, { ...files, 'index.html': text })
+      await replaceBuildIn(folder, { ...files, 'index.html': text })
       await server.reload()
     }
     await Promise.all(readers)

@@ -3,7 +3,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { buildFixture } from '../support/build-fixture.ts'
 import { compressibleText } from '../support/compressible-text.ts'
-import { deployInto } from '../support/deploy-into.ts'
+import { replaceBuildIn } from '../support/replace-build-in.ts'
 import { openConnection } from '../support/open-connection.ts'
 import { openListeningSocket } from '../support/open-listening-socket.ts'
 import { formatRequest, type RawRequest, rawRequest } from '../support/raw-request.ts'
@@ -98,7 +98,7 @@ describe.skipIf(typeof loadEngine() === 'string')('createEngineTransport', () =>
       return seen
     })
     for (const text of texts) {
-      await deployInto(directory, { ...files, 'app.js': text })
+      await replaceBuildIn(directory, { ...files, 'app.js': text })
       expect(await server.reload()).toMatchObject({ status: 'swapped' })
       const { body } = await rawRequest(server.port, { target: '/app.js' })
       expect(body.toString()).toBe(text)

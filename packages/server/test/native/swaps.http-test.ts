@@ -8,7 +8,7 @@ import { describe, expect, test } from 'vitest'
 import { entityTagOf } from '../../src/protocol/entity-tag.ts'
 import { buildFixture, type FixtureFiles } from '../support/build-fixture.ts'
 import { compressibleText } from '../support/compressible-text.ts'
-import { deployInto } from '../support/deploy-into.ts'
+import { replaceBuildIn } from '../support/replace-build-in.ts'
 import { openConnection } from '../support/open-connection.ts'
 import type { RawResponse } from '../support/parse-response.ts'
 import { formatRequest } from '../support/raw-request.ts'
@@ -119,7 +119,7 @@ describe.skipIf(typeof loadEngine() === 'string')('swaps under load', () => {
       Array.from({ length: clients }, (_client, index) => client(createRandom(index))),
     )
     for (let build = 1; build <= swaps; build += 1) {
-      await deployInto(directory, filesOf(build))
+      await replaceBuildIn(directory, filesOf(build))
       await noteBuild()
       expect(await server.reload()).toMatchObject({ status: 'swapped' })
       served = build

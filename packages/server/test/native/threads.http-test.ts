@@ -2,10 +2,10 @@ import { loadEngine } from '@serve-dist/engine'
 import { readdir, readFile } from 'node:fs/promises'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { buildFixture } from '../support/build-fixture.ts'
-import { childrenOf } from '../support/children-of.ts'
+import { readChildProcessIds } from '../support/read-child-process-ids.ts'
 import { rawRequest } from '../support/raw-request.ts'
 import { spawnCommand } from '../support/spawn-command.ts'
-import { askWhileItStops, stopCommand } from '../support/stop-command.ts'
+import { requestWhileStopping, stopCommand } from '../support/stop-command.ts'
 
 const native = ['--port', '0', '--engine', 'native']
 
@@ -27,7 +27,7 @@ describe.skipIf(process.platform !== 'linux' || typeof loadEngine() === 'string'
     const { line, port } = await command.listening
     expect(line).toContain(' in memory · engine: native (3 threads) · http')
     expect(await threadsOf(command.child.pid)).toBe(3)
-    expect(await childrenOf(command.child.pid)).toHaveLength(0)
+    expect(await readChildProcessIds(command.child.pid)).toHaveLength(0)
     const answers = await Promise.all(Array.from({ length: 20 }, () => rawRequest(port, { target: '/' })))
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]))
     expect(await stopCommand(command)).toBe(0)
@@ -57,7 +57,7 @@ describe.skipIf(process.platform !== 'linux' || typeof loadEngine() === 'string'
     const command = spawnCommand([directory, ...native, '--workers', '4'])
     const { port } = await command.listening
     await rawRequest(port, { target: '/' })
-    const answers = await askWhileItStops(command, port)
+    const answers = await requestWhileStopping(command, port)
     expect(answers).toEqual(Array.from({ length: 60 }, () => [200, 0]))
     expect((await command.exited).code).toBe(0)
   })

@@ -13,12 +13,12 @@ import { loadSite } from '../../src/load/load-site.ts'
 import { connectionLimits } from '../../src/protocol/connection-limits.ts'
 import type { Site } from '../../src/site/site.ts'
 import type { RequestListener } from '../../src/transport/transport.ts'
-import { takeUpgrade } from '../../src/send/upgrade.ts'
+import { acceptUpgrade } from '../../src/send/upgrade.ts'
 import { buildFixture } from '../support/build-fixture.ts'
 import { compressibleText } from '../support/compressible-text.ts'
 import { makeCertificate, writeCertificate } from '../support/make-certificate.ts'
 import { formatRequest } from '../support/raw-request.ts'
-import { inBase64, shownCertificate } from '../support/shown-certificate.ts'
+import { pemToBase64, readPeerCertificate } from '../support/read-peer-certificate.ts'
 import { startEngineOverTls } from '../support/start-engine-over-tls.ts'
 import { spawnCommand } from '../support/spawn-command.ts'
 import { startServer } from '../support/start-server.ts'
@@ -249,7 +249,7 @@ describe.skipIf(typeof loadEngine() === 'string').each(engines)('over TLS, the %
     const before = await dial(own.port)
     const next = makeCertificate({ name: 'next.example' })
     own.setCredentials({ cert: Buffer.from(next.cert), key: Buffer.from(next.key), validFrom: 0, validTo: 0 })
-    expect(await shownCertificate(own.port)).toBe(inBase64(next.cert))
+    expect(await readPeerCertificate(own.port)).toBe(pemToBase64(next.cert))
     before.write(pageRequest)
     expect(await until(before, 'page')).toContain('200 OK')
   })
@@ -327,11 +327,11 @@ describe.skipIf(typeof loadEngine() === 'string')('serve over TLS, with the nati
     const next = makeCertificate()
     await Promise.all([writeFile(pair.cert, next.cert), writeFile(pair.key, next.key)])
     await server.reload()
-    expect(await shownCertificate(server.port)).toBe(inBase64(next.cert))
+    expect(await readPeerCertificate(server.port)).toBe(pemToBase64(next.cert))
     const odd = makeCertificate({ curve: 'secp256k1' })
     await Promise.all([writeFile(pair.cert, odd.cert), writeFile(pair.key, odd.key)])
     await server.reload()
-    expect(await shownCertificate(server.port)).toBe(inBase64(next.cert))
+    expect(await readPeerCertificate(server.port)).toBe(pemToBase64(next.cert))
     expect(stderr.mock.calls.join('')).toMatch(
       /cert\.pem: the native engine cannot use it \([^]*still using the certificate from before/,
     )
@@ -435,7 +435,7 @@ describe.skipIf(typeof loadEngine() === 'string').each(engines)(
         response.write('a part', () => response.destroy())
       },
       '/ws': (_request, response) => {
-        const taken = takeUpgrade(response)
+        const taken = acceptUpgrade(response)
         taken?.socket.write(
           'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n',
         )

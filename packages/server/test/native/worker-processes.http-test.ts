@@ -4,7 +4,7 @@ import { readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test, vi } from 'vitest'
 import { buildFixture } from '../support/build-fixture.ts'
-import { childrenOf } from '../support/children-of.ts'
+import { readChildProcessIds } from '../support/read-child-process-ids.ts'
 import { dialTls } from '../support/dial-tls.ts'
 import { freePort } from '../support/free-port.ts'
 import { makeCertificate, writeCertificate } from '../support/make-certificate.ts'
@@ -14,7 +14,7 @@ import { parseMetrics } from '../support/parse-metrics.ts'
 import { formatRequest, rawRequest } from '../support/raw-request.ts'
 import { replaceWorker } from '../support/replace-worker.ts'
 import { type RunningCommand, spawnCommand, type SpawnCommandOptions } from '../support/spawn-command.ts'
-import { askWhileItStops, stopCommand } from '../support/stop-command.ts'
+import { requestWhileStopping, stopCommand } from '../support/stop-command.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 
 /**
@@ -71,7 +71,7 @@ describe.skipIf(process.platform !== 'linux' || typeof loadEngine() === 'string'
       const command = start()
       const { line, port } = await command.listening
       expect(line).toMatch(/ · 2 workers of \d+\.\d MB each · engine: native · http:\/\/127\.0\.0\.1:\d+\/$/)
-      const workers = await childrenOf(command.child.pid)
+      const workers = await readChildProcessIds(command.child.pid)
       const pids = new Set<number>()
       await vi.waitUntil(async () => {
         const answers = await Promise.all(Array.from({ length: 8 }, () => ask(port, '/pid')))
@@ -87,7 +87,7 @@ describe.skipIf(process.platform !== 'linux' || typeof loadEngine() === 'string'
     test('loses no connection with a worker that dies', async () => {
       const command = start()
       const { port } = await command.listening
-      const [victim = 0, survivor = 0] = await childrenOf(command.child.pid)
+      const [victim = 0, survivor = 0] = await readChildProcessIds(command.child.pid)
       await vi.waitUntil(async () => (await ask(port, '/pid')) === String(survivor))
       // What waits for nobody but a worker that does nothing is the system's to keep.
       for (const worker of [victim, survivor]) process.kill(worker, 'SIGSTOP')
@@ -100,7 +100,7 @@ describe.skipIf(process.platform !== 'linux' || typeof loadEngine() === 'string'
       process.kill(survivor, 'SIGCONT')
       for (const answer of await Promise.all(answers)) expect(['page', String(survivor)]).toContain(answer)
       for (const { socket } of connections) socket.destroy()
-      await vi.waitUntil(async () => (await childrenOf(command.child.pid)).length === 2)
+      await vi.waitUntil(async () => (await readChildProcessIds(command.child.pid)).length === 2)
       expect(await stopCommand(command)).toBe(0)
       expect(command.complaints()).toBe(
         'serve-dist: a worker ended by SIGKILL; another one starts in 100 ms\n',
@@ -110,7 +110,7 @@ describe.skipIf(process.platform !== 'linux' || typeof loadEngine() === 'string'
     test('keeps its socket when all workers die, and those that follow answer', async () => {
       const command = start()
       const { port } = await command.listening
-      for (const worker of await childrenOf(command.child.pid)) process.kill(worker, 'SIGKILL')
+      for (const worker of await readChildProcessIds(command.child.pid)) process.kill(worker, 'SIGKILL')
       expect(await ask(port, '/')).toBe('page')
       expect(await stopCommand(command)).toBe(0)
     })
@@ -118,7 +118,7 @@ describe.skipIf(process.platform !== 'linux' || typeof loadEngine() === 'string'
     test('gives new connections to a worker that has time', async () => {
       const command = start()
       const { port } = await command.listening
-      const workers = (await childrenOf(command.child.pid)).map(String)
+      const workers = (await readChildProcessIds(command.child.pid)).map(String)
       // Both know this `Host`.
       await vi.waitUntil(async () => {
         const asked = await Promise.all(Array.from({ length: 8 }, () => ask(port, '/pid')))
@@ -184,7 +184,7 @@ describe.skipIf(process.platform !== 'linux' || typeof loadEngine() === 'string'
       const { port } = await command.listening
       const odd = makeCertificate({ curve: 'secp256k1' })
       await Promise.all([writeFile(cert, odd.cert), writeFile(key, odd.key)])
-      const [worker = 0] = await childrenOf(command.child.pid)
+      const [worker = 0] = await readChildProcessIds(command.child.pid)
       process.kill(worker, 'SIGKILL')
       await vi.waitUntil(() => command.complaints().includes('SD_ENGINE_UNAVAILABLE'), 10_000)
       expect(command.complaints()).toMatch(
@@ -200,7 +200,7 @@ describe.skipIf(process.platform !== 'linux' || typeof loadEngine() === 'string'
       const command = start()
       const { port } = await command.listening
       await ask(port, '/')
-      const answers = await askWhileItStops(command, port)
+      const answers = await requestWhileStopping(command, port)
       expect(answers).toEqual(Array.from({ length: 60 }, () => [200, 0]))
       expect((await command.exited).code).toBe(0)
     })

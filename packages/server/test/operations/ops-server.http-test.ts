@@ -9,10 +9,10 @@ import { compressibleText } from '../support/compressible-text.ts'
 import { freePort } from '../support/free-port.ts'
 import { openConnection } from '../support/open-connection.ts'
 import { parseMetrics } from '../support/parse-metrics.ts'
-import { publishTo } from '../support/publish-to.ts'
+import { publishFiles } from '../support/publish-files.ts'
 import { formatRequest, rawRequest } from '../support/raw-request.ts'
 import { spawnCommand } from '../support/spawn-command.ts'
-import { deployInto } from '../support/deploy-into.ts'
+import { replaceBuildIn } from '../support/replace-build-in.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 import { testedEngine } from '../support/tested-engine.ts'
 import { type StartedServer, startServer } from '../support/start-server.ts'
@@ -192,7 +192,7 @@ describe('/readyz', () => {
     const folder = await temporaryDirectory()
     const place = { store: join(folder, 'store'), storeCache: join(folder, 'cache') }
     await mkdir(place.store)
-    await publishTo(place.store, { 'index.html': 'page' })
+    await publishFiles(place.store, { 'index.html': 'page' })
     const operations = { ops: somewhere }
     const server = await serve({
       ...place,
@@ -299,12 +299,12 @@ describe('/metrics', () => {
   test('counts kept files, and hashed files that nobody has', async () => {
     const folder = join(await temporaryDirectory(), 'dist')
     const options = { appType: 'spa', assetsDirectory: 'assets' } as const
-    await deployInto(folder, { 'index.html': 'page', 'assets/a-1.js': 'one' }, options)
+    await replaceBuildIn(folder, { 'index.html': 'page', 'assets/a-1.js': 'one' }, options)
     const server = await startServer(folder, {
       operations: { ops: somewhere },
       site: { rules: { immutable: ['assets/*'] } },
     })
-    await deployInto(folder, { 'index.html': 'page', 'assets/a-2.js': 'two' }, options)
+    await replaceBuildIn(folder, { 'index.html': 'page', 'assets/a-2.js': 'two' }, options)
     await server.reload()
     const asked = ['/assets/a-1.js', '/assets/a-0.js', '/assets/a-0.js.map', '/nothing.js']
     for (const target of asked) await rawRequest(server.port, { target })

@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test, vi } from 'vitest'
 import { buildFixture } from '../support/build-fixture.ts'
-import { childOf, childrenOf } from '../support/children-of.ts'
+import { readChildProcessId, readChildProcessIds } from '../support/read-child-process-ids.ts'
 import { compressibleText } from '../support/compressible-text.ts'
 import { freePort } from '../support/free-port.ts'
 import { openConnection } from '../support/open-connection.ts'
@@ -11,12 +11,12 @@ import { parseMetrics } from '../support/parse-metrics.ts'
 import { formatRequest, rawRequest } from '../support/raw-request.ts'
 import { spawnCommand } from '../support/spawn-command.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
-import { twoProcesses } from '../support/two-processes.ts'
+import { twoProcessFlags } from '../support/two-process-flags.ts'
 
 let directory: string
 let two: readonly string[]
 beforeAll(async () => {
-  two = await twoProcesses()
+  two = await twoProcessFlags()
   directory = await buildFixture({ 'index.html': compressibleText(5000) })
 })
 
@@ -66,10 +66,10 @@ describe.skipIf(process.platform !== 'linux')('--ops with --workers', () => {
 
     // What a worker has not written yet would end with it.
     await vi.waitFor(() => expect(said.match(/^\{.*\n/gm)).toHaveLength(600))
-    process.kill(await childOf(command.child.pid), 'SIGKILL')
+    process.kill(await readChildProcessId(command.child.pid), 'SIGKILL')
     expect((await rawRequest(opsPort, { target: '/readyz' })).status).toBe(200)
     await vi.waitFor(async () => {
-      expect(await childrenOf(command.child.pid)).toHaveLength(2)
+      expect(await readChildProcessIds(command.child.pid)).toHaveLength(2)
     })
     command.child.kill('SIGTERM')
     const { code, stdout } = await command.exited
@@ -134,7 +134,7 @@ describe.skipIf(process.platform !== 'linux')('--ops with --workers', () => {
       nodeOptions: ['--import', `data:text/javascript,${encodeURIComponent(fault)}`],
     })
     const { port } = await command.listening
-    const workers = await childrenOf(command.child.pid)
+    const workers = await readChildProcessIds(command.child.pid)
     await rawRequest(port)
     const key = 'serve_dist_requests_total{status="2xx",coding="identity",cache="revalidate"}'
     await vi.waitFor(async () => expect((await metricsOf(opsPort)).get(key)).toBe(1))
@@ -148,7 +148,7 @@ describe.skipIf(process.platform !== 'linux')('--ops with --workers', () => {
       ]).toEqual([1, 0, 2])
     }
     expect((await rawRequest(port)).status).toBe(200)
-    expect(await childrenOf(command.child.pid)).toEqual(workers)
+    expect(await readChildProcessIds(command.child.pid)).toEqual(workers)
     command.child.kill('SIGTERM')
     const { code, stderr } = await command.exited
     expect(code).toBe(0)

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { askWorker } from '../../src/serve/workers/ask-worker.ts'
+import { requestFromWorker } from '../../src/serve/workers/request-from-worker.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 
 /** A worker whose event loop turns no more once it was told anything. */
@@ -16,7 +16,7 @@ async function startStuckWorker(): Promise<Worker> {
   return worker
 }
 
-describe('askWorker', () => {
+describe('requestFromWorker', () => {
   const complain = vi.spyOn(process.stderr, 'write')
   beforeEach(() => {
     complain.mockReturnValue(true)
@@ -40,7 +40,7 @@ describe('askWorker', () => {
   ] as const)('waits for the word that %s for %d s', async (_what, seconds, question, answer) => {
     const worker = await startStuckWorker()
     const exited = once(worker, 'exit')
-    const answered = askWorker(worker, question, answer)
+    const answered = requestFromWorker(worker, question, answer)
     vi.advanceTimersByTime(seconds * 1000 - 1)
     expect([worker.process.killed, complain.mock.calls]).toEqual([false, []])
     vi.advanceTimersByTime(1)

@@ -18,30 +18,36 @@ const introduction = `# The command line
 
 <!-- Made from packages/server/src/command/flags.ts: pnpm exec vitest run --project unit cli-document -u -->
 
-- \`serve-dist [dir]\` serves a build; [its options](#serve-dist-dir).
-- \`serve-dist compress [dir]\` compresses and describes a finished folder, whatever wrote it; [its options](#serve-dist-compress-dir).
-- \`serve-dist report [dir]\` shows what a build weighs; [its options](#serve-dist-report-dir).
-- \`serve-dist check [target]\` looks for [faults](check.md), in a folder or at an address;
-  [its options](#serve-dist-check-target).
-- \`serve-dist explain <path> [dir]\` shows by which steps a request [gets its answer](explain.md);
-  [its options](#serve-dist-explain-path-dir).
-- \`serve-dist publish [dir]\` puts a build into a [store](deploys.md); [its options](#serve-dist-publish-dir).
-- \`serve-dist rollback [id]\` makes an earlier build of a store current again; [its options](#serve-dist-rollback-id).
-- \`serve-dist generations\` lists the builds of a store; [its options](#serve-dist-generations).
-- \`serve-dist purge <id>\` takes a build out of a store at once; [its options](#serve-dist-purge-id).
+- \`serve-dist [dir]\` serves a build: [options](#serve-dist-dir).
+- \`serve-dist compress [dir]\` compresses a folder that is already built, and writes its manifest:
+  [options](#serve-dist-compress-dir).
+- \`serve-dist report [dir]\` shows the size of a build: [options](#serve-dist-report-dir).
+- \`serve-dist check [target]\` [finds problems](check.md) in a folder or on a site:
+  [options](#serve-dist-check-target).
+- \`serve-dist explain <path> [dir]\` [explains the answer](explain.md) to a request:
+  [options](#serve-dist-explain-path-dir).
+- \`serve-dist publish [dir]\` publishes a build to a [store](deploys.md): [options](#serve-dist-publish-dir).
+- \`serve-dist rollback [id]\` goes back to an earlier build of a store: [options](#serve-dist-rollback-id).
+- \`serve-dist generations\` lists the builds of a store: [options](#serve-dist-generations).
+- \`serve-dist purge <id>\` deletes a build from a store immediately: [options](#serve-dist-purge-id).
 
-\`[dir]\` is \`dist\` by default. A flag outranks its environment variable, and both outrank the default. A variable that is
-set to nothing counts as not set.
+\`[dir]\` is \`dist\` by default. A flag overrides its environment variable, and both override the default. An empty
+variable counts as not set.
 
-\`--host\` alone listens on all addresses, as in Vite. The next word is its value where it is an IP address, \`localhost\`, or
-a name with a dot and nothing of that name lies here; any other name is written \`--host=<name>\`. \`--csp\` alone is
-\`--csp=enforce\`; the next word is its value where it is one of its modes.
+\`--host\` without a value listens on all addresses, as in Vite. The command takes the next word as the value if it is:
 
-A size is a number of bytes, or has a unit: \`kb\`, \`mb\`, \`gb\` of 1,000; \`k\`, \`m\`, \`g\` or \`kib\`, \`mib\`, \`gib\` of
-1,024. Options of the plugin and of hosts take the same texts (\`minimumSize: '1kb'\`).
+- an IP address;
+- \`localhost\`;
+- a name that contains a dot, if no file or folder has this name.
 
-An error is one message on standard error, \`serve-dist:\` and its [code](errors.md) first and the cure last, and exit
-code 1. \`report\` and \`check\` end with 1 for what they find, too.`
+Write other names as \`--host=<name>\`. \`--csp\` without a value means \`--csp=enforce\`. The command takes the next word as
+the value if it is a mode of \`--csp\`.
+
+A size is a number of bytes, optionally with a unit. \`kb\`, \`mb\` and \`gb\` are powers of 1,000. \`k\`, \`m\`, \`g\`, \`kib\`,
+\`mib\` and \`gib\` are powers of 1,024. Options of the plugin and of hosts accept the same units (\`minimumSize: '1kb'\`).
+
+The command writes an error to standard error and exits with code 1. The message begins with \`serve-dist:\` and the
+[error code](errors.md), and ends with the fix. \`report\` and \`check\` also exit with code 1 if they find problems.`
 
 test('docs/cli.md has every flag of the command', async () => {
   const document = [

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { replaceSignalListeners } from '../../src/serve/replace-signal-listeners.ts'
 import { buildFixture } from '../support/build-fixture.ts'
 import { spawnCommand } from '../support/spawn-command.ts'
-import { twoProcesses } from '../support/two-processes.ts'
+import { twoProcessFlags } from '../support/two-process-flags.ts'
 
 let directory: string
 beforeAll(async () => {
@@ -48,7 +48,7 @@ describe.skipIf(process.platform === 'win32')('a signal during the boot', () => 
         flags.length > 0 ? phase !== 'as the folder is read' : phase !== 'as workers start',
       ),
   )('ends the command $phase, $flags', async ({ phase, source, flags }) => {
-    const words = phase === 'as workers start' ? await twoProcesses() : ['--port', '0', ...flags]
+    const words = phase === 'as workers start' ? await twoProcessFlags() : ['--port', '0', ...flags]
     const preload = `${stop}; ${source}`
     const isOfPrimary = `if (process.env.SERVE_DIST_WORKER === undefined) await import(${JSON.stringify(dataUrl(preload))})`
     const command = spawnCommand([directory, ...words], {

@@ -16,7 +16,7 @@ import { writeCertificate } from '../support/make-certificate.ts'
 import { openConnection } from '../support/open-connection.ts'
 import type { RawResponse } from '../support/parse-response.ts'
 import { rawRequest } from '../support/raw-request.ts'
-import { inBase64, shownCertificate } from '../support/shown-certificate.ts'
+import { pemToBase64, readPeerCertificate } from '../support/read-peer-certificate.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 
 // What HttpArena's scripts/validate.sh asks of an entry with `static-tls` and `static-h2`, at commit 01193b65.
@@ -161,7 +161,7 @@ describe.each(engines)('deploy/httparena over the engine %s', (engine) => {
         protocol,
       })
       const mounted = await readFile(join(data, 'server.crt'), 'latin1')
-      expect(await shownCertificate(ports[index])).toBe(inBase64(mounted))
+      expect(await readPeerCertificate(ports[index])).toBe(pemToBase64(mounted))
     },
   )
 

@@ -4,7 +4,7 @@ import { manifestPath } from '@serve-dist/manifest'
 import { precompress } from '@serve-dist/precompress'
 import { describe, expect, test, vi } from 'vitest'
 import { buildFixture } from '../support/build-fixture.ts'
-import { childrenOf } from '../support/children-of.ts'
+import { readChildProcessIds } from '../support/read-child-process-ids.ts'
 import { openConnection } from '../support/open-connection.ts'
 import { rawRequest } from '../support/raw-request.ts'
 import { type RunningCommand, spawnCommand } from '../support/spawn-command.ts'
@@ -76,7 +76,7 @@ describe.skipIf(process.platform === 'win32')('SIGHUP', () => {
     // Each process loads its build first.
     await vi.waitUntil(async () => (await loading()) === count, patience)
     await rebuild(directory, 'second')
-    for (const worker of await childrenOf(command.child.pid)) process.kill(worker, 'SIGHUP')
+    for (const worker of await readChildProcessIds(command.child.pid)) process.kill(worker, 'SIGHUP')
     command.child.kill('SIGHUP')
     await writeFile(go, '')
     const { port } = await command.listening

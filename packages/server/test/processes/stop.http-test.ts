@@ -4,7 +4,7 @@ import { buffer } from 'node:stream/consumers'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { type RunningServer, serve } from '../../src/serve/serve.ts'
 import { buildFixture } from '../support/build-fixture.ts'
-import { isReset } from '../support/is-reset.ts'
+import { waitForReset } from '../support/wait-for-reset.ts'
 import { openConnection } from '../support/open-connection.ts'
 import { openListeningSocket } from '../support/open-listening-socket.ts'
 import { formatRequest } from '../support/raw-request.ts'
@@ -199,7 +199,7 @@ describe('close', () => {
       await server.close()
       let received = 0
       socket.on('data', (chunk) => (received += chunk.length))
-      expect(await isReset(socket)).toBe(false)
+      expect(await waitForReset(socket)).toBe(false)
       expect(received).toBeGreaterThan(100_000)
       expect(received).toBeLessThan(large.length)
     },

@@ -7,15 +7,15 @@ import { precompress } from '@serve-dist/precompress'
 import { beforeAll, describe, expect, test, vi } from 'vitest'
 import { describeBlackBox } from '../support/black-box.ts'
 import { buildFixture } from '../support/build-fixture.ts'
-import { childrenOf, isAlive } from '../support/children-of.ts'
+import { readChildProcessIds, isAlive } from '../support/read-child-process-ids.ts'
 import { type Connection, openConnection } from '../support/open-connection.ts'
-import { deployInto } from '../support/deploy-into.ts'
+import { replaceBuildIn } from '../support/replace-build-in.ts'
 import { freePort } from '../support/free-port.ts'
 import { formatRequest, rawRequest } from '../support/raw-request.ts'
 import { replaceWorker } from '../support/replace-worker.ts'
 import { type RunningCommand, spawnCommand } from '../support/spawn-command.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
-import { twoProcesses } from '../support/two-processes.ts'
+import { twoProcessFlags } from '../support/two-process-flags.ts'
 
 const large = Buffer.alloc(16 * 1024 * 1024, 'abcdefg')
 /** A start of Node takes a while on a machine that is busy. */
@@ -27,7 +27,7 @@ let processes: readonly string[]
 let directory: string
 beforeAll(async () => {
   directory = await buildFixture({ 'index.html': 'page', 'large.bin': large })
-  processes = await twoProcesses()
+  processes = await twoProcessFlags()
 })
 
 async function stop({ child, exited }: RunningCommand): Promise<number | null> {
@@ -116,7 +116,7 @@ describe.skipIf(process.platform !== 'linux')('--workers', () => {
     expect(line).toMatch(
       /^serve-dist \S+ · 2 files, \d+ variants, \d.* in memory · 3 workers of \d+\.\d MB each · engine: node · http:\/\/127\.0\.0\.1:\d+\/$/,
     )
-    expect(await childrenOf(command.child.pid)).toHaveLength(3)
+    expect(await readChildProcessIds(command.child.pid)).toHaveLength(3)
     expect(await stop(command)).toBe(0)
     const { stdout, stderr } = await command.exited
     expect([stdout, stderr]).toEqual([`${line}\n`, ''])
@@ -130,7 +130,7 @@ describe.skipIf(process.platform !== 'linux')('--workers', () => {
     const command = spawnCommand([directory, '--port', '0', ...args], { env })
     const { line } = await command.listening
     expect(line).not.toContain('worker')
-    expect(await childrenOf(command.child.pid)).toHaveLength(0)
+    expect(await readChildProcessIds(command.child.pid)).toHaveLength(0)
     await stop(command)
   })
 
@@ -210,7 +210,7 @@ describe.skipIf(process.platform !== 'linux')('--workers', () => {
     )
     const command = spawnCommand([directory, ...two, '--ssr', module])
     const { port } = await command.listening
-    const before = await childrenOf(command.child.pid)
+    const before = await readChildProcessIds(command.child.pid)
     const connections = new Map<Connection, number>()
     // Whoever is free takes a connection: some more until all have one.
     const openUntil = async (pids: number): Promise<void> => {
@@ -239,7 +239,7 @@ describe.skipIf(process.platform !== 'linux')('--workers', () => {
     await vi.waitUntil(() => answers > 100)
     process.kill(victim, 'SIGKILL')
     await openUntil(3)
-    expect(await childrenOf(command.child.pid)).not.toContain(victim)
+    expect(await readChildProcessIds(command.child.pid)).not.toContain(victim)
     const then = answers
     await vi.waitUntil(() => answers > then + 100)
     done.abort()
@@ -247,7 +247,7 @@ describe.skipIf(process.platform !== 'linux')('--workers', () => {
     for (const { socket } of connections.keys()) socket.destroy()
     const { body } = await rawRequest(port)
     expect(body.toString()).toBe('page')
-    expect(await childrenOf(command.child.pid)).toContain(survivor)
+    expect(await readChildProcessIds(command.child.pid)).toContain(survivor)
     expect(await stop(command)).toBe(0)
     expect(command.complaints()).toBe('serve-dist: a worker ended by SIGKILL; another one starts in 100 ms\n')
   })
@@ -271,7 +271,7 @@ describe.skipIf(process.platform !== 'linux')('--workers', () => {
   test('keeps the port that it has found when all workers die at once', async () => {
     const command = spawnCommand([directory, ...processes])
     const { port } = await command.listening
-    const before = await childrenOf(command.child.pid)
+    const before = await readChildProcessIds(command.child.pid)
     for (const worker of before) process.kill(worker, 'SIGKILL')
     await vi.waitUntil(
       async () => {
@@ -286,7 +286,7 @@ describe.skipIf(process.platform !== 'linux')('--workers', () => {
   test('drains all workers at a signal that only the primary is to obey', async () => {
     const command = spawnCommand([directory, ...processes, '--memory-budget', '1k'])
     const { port } = await command.listening
-    const workers = await childrenOf(command.child.pid)
+    const workers = await readChildProcessIds(command.child.pid)
     const idle = await Promise.all(Array.from({ length: 16 }, () => openConnection(port)))
     await Promise.all(idle.map((connection) => ask(connection, '/')))
     const busy = await Promise.all(Array.from({ length: 4 }, () => openConnection(port)))
@@ -314,7 +314,7 @@ describe.skipIf(process.platform !== 'linux')('--workers', () => {
   test('a second signal ends all at once, with exit code 1', async () => {
     const { child, exited, listening } = spawnCommand([directory, ...processes])
     const { port } = await listening
-    const workers = await childrenOf(child.pid)
+    const workers = await readChildProcessIds(child.pid)
     const idle = await openConnection(port)
     await ask(idle, '/')
     const socket = connect({ port, host: '127.0.0.1' })
@@ -340,7 +340,7 @@ describe.skipIf(process.platform !== 'linux')('--workers', () => {
     )
     const command = spawnCommand([directory, ...two, '--grace', '100ms', '--ssr', module])
     const { port } = await command.listening
-    const workers = await childrenOf(command.child.pid)
+    const workers = await readChildProcessIds(command.child.pid)
     const { socket } = await openConnection(port)
     socket.write(formatRequest({ target: '/stuck' }))
     // Else the same worker could take the next connection before it reads from this one.
@@ -370,12 +370,12 @@ describe.skipIf(process.platform !== 'linux')('--workers', () => {
 
   test('keeps the hashed files of the build before in each worker that served it, and in none that starts later', async () => {
     const folder = join(await temporaryDirectory(), 'dist')
-    await deployInto(folder, { 'index.html': '1', 'assets/a-1.js': 'one' }, { isHashed })
+    await replaceBuildIn(folder, { 'index.html': '1', 'assets/a-1.js': 'one' }, { isHashed })
     const command = spawnCommand([folder, ...processes])
     const { port } = await command.listening
     const idle = await Promise.all(Array.from({ length: 16 }, () => openConnection(port)))
     await Promise.all(idle.map((connection) => ask(connection, '/')))
-    await deployInto(folder, { 'index.html': '2', 'assets/a-2.js': 'two' }, { isHashed })
+    await replaceBuildIn(folder, { 'index.html': '2', 'assets/a-2.js': 'two' }, { isHashed })
     command.child.kill('SIGHUP')
     await vi.waitUntil(() => command.complaints() !== '', 10_000)
     expect(command.complaints()).toMatch(/ \(was \w+\), with 1 file of 1 earlier build\n$/)
@@ -413,7 +413,7 @@ describe.skipIf(process.platform !== 'linux')('--workers', () => {
 
   test('lets a worker that comes later serve only what all serve', async () => {
     const { command, folder, pages, ill } = await startWithFaults()
-    const [survivor, victim = 0] = await childrenOf(command.child.pid)
+    const [survivor, victim = 0] = await readChildProcessIds(command.child.pid)
     await writeFile(join(folder, 'index.html'), 'newer')
     await spawnCommand(['compress', folder]).exited
     await writeFile(ill, '1')
@@ -423,7 +423,7 @@ describe.skipIf(process.platform !== 'linux')('--workers', () => {
     expect(new Set(await pages())).toEqual(new Set(['page']))
     await writeFile(ill, '')
     await vi.waitFor(async () => expect(new Set(await pages())).toEqual(new Set(['newer'])), 10_000)
-    const workers = await childrenOf(command.child.pid)
+    const workers = await readChildProcessIds(command.child.pid)
     expect([workers[0], workers.length]).toEqual([survivor, 2])
     expect(await stop(command)).toBe(0)
   })
@@ -451,7 +451,7 @@ describe.skipIf(process.platform !== 'linux')('--workers', () => {
     expect(command.complaints()).toContain(`worker ${stuck} is stuck`)
     expect((await rawRequest(port)).body.toString()).toBe('newer')
     await vi.waitFor(async () => {
-      const workers = await childrenOf(command.child.pid)
+      const workers = await readChildProcessIds(command.child.pid)
       expect([workers.length, workers.includes(stuck)]).toEqual([2, false])
     })
     expect(await stop(command)).toBe(0)
@@ -478,7 +478,7 @@ describe.skipIf(process.platform !== 'linux')('--workers', () => {
     const folder = await buildFixture({ 'index.html': 'page' })
     const command = spawnWithFault(folder, fault)
     const { port } = await command.listening
-    const [first] = await childrenOf(command.child.pid)
+    const [first] = await readChildProcessIds(command.child.pid)
     await writeFile(join(folder, 'index.html'), 'newer')
     await spawnCommand(['compress', folder]).exited
     await writeFile(victims, String(first))
@@ -492,7 +492,7 @@ describe.skipIf(process.platform !== 'linux')('--workers', () => {
   test('leaves no worker behind when the primary is killed', async () => {
     const command = spawnCommand([directory, ...processes])
     await command.listening
-    const workers = await childrenOf(command.child.pid)
+    const workers = await readChildProcessIds(command.child.pid)
     command.child.kill('SIGKILL')
     await command.exited
     await expect.poll(() => Promise.all(workers.map(isAlive))).toEqual([false, false])

@@ -2,11 +2,11 @@ import { randomBytes } from 'node:crypto'
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test, vi } from 'vitest'
-import { mayMount, mountFolder } from '../../../precompress/test/support/mount-folder.ts'
-import { publishTo } from '../support/publish-to.ts'
+import { canMountFolders, mountFolder } from '../../../precompress/test/support/mount-folder.ts'
+import { publishFiles } from '../support/publish-files.ts'
 import { makeStore, type Started, start } from '../support/start-from-store.ts'
 
-const canMount = await mayMount()
+const canMount = await canMountFolders()
 const megabyte = 1024 * 1024
 
 async function readSoFar(): Promise<number> {
@@ -33,10 +33,10 @@ describe.runIf(process.platform === 'linux')('a large file of a store', () => {
     const started = await start(place)
     const part = async (): Promise<Response> => await started.get(path, { Range: 'bytes=-2' })
     expect(await readWhile(part)).toBeLessThan(megabyte)
-    await publishTo(place.store, { 'index.html': 'two', [path]: film })
+    await publishFiles(place.store, { 'index.html': 'two', [path]: film })
     await becomes(started, 'two')
     expect(await readWhile(part)).toBeLessThan(megabyte)
-    await publishTo(place.store, { 'index.html': 'three' })
+    await publishFiles(place.store, { 'index.html': 'three' })
     await becomes(started, 'three')
     expect(await readWhile(part)).toBeLessThan(megabyte)
     expect(Buffer.from(await (await part()).arrayBuffer())).toEqual(film.subarray(-2))
@@ -51,7 +51,7 @@ describe.runIf(process.platform === 'linux')('a large file of a store', () => {
     expect(read).toBeGreaterThan(film.length)
     expect(read).toBeLessThan(film.length + megabyte)
     expect(await readWhile(part)).toBeLessThan(megabyte)
-    await publishTo(place.store, { 'index.html': 'two', [path]: film })
+    await publishFiles(place.store, { 'index.html': 'two', [path]: film })
     await becomes(started, 'two')
     expect(await readWhile(part)).toBeLessThan(megabyte)
   })
@@ -80,7 +80,7 @@ describe.runIf(canMount)('a cache on a disk that is full', () => {
       expect(answer.status).toBe(200)
       expect((await answer.arrayBuffer()).byteLength).toBe(bytes.length)
     }
-    await publishTo(place.store, { 'index.html': 'four', 'large.bin': randomBytes(2 * megabyte) })
+    await publishFiles(place.store, { 'index.html': 'four', 'large.bin': randomBytes(2 * megabyte) })
     await vi.waitFor(() => expect(started.warnings).toHaveLength(1))
     expect(started.warnings[0]).toMatch(/reload refused, still serving .*\n.*cannot be written \(ENOSPC/s)
     expect(await (await started.get('/')).text()).toBe('three')
@@ -97,12 +97,12 @@ describe.runIf(canMount)('a cache on a disk that is full', () => {
     const started = await start(place, { storeInterval: 50 })
     expect((await started.get('assets/a-1.bin')).status).toBe(200)
     await fill(place.storeCache)
-    await publishTo(place.store, { 'index.html': 'three' })
+    await publishFiles(place.store, { 'index.html': 'three' })
     await becomes(started, 'three')
     expect(started.warnings).toEqual([])
     // Now nothing is left to be given up.
     await fill(place.storeCache)
-    await publishTo(place.store, { 'index.html': 'four' })
+    await publishFiles(place.store, { 'index.html': 'four' })
     await vi.waitFor(() => expect(started.warnings).toHaveLength(1))
     expect(started.warnings[0]).toMatch(/reload refused, still serving .*\n.*cannot be written \(ENOSPC/s)
     expect(await (await started.get('/')).text()).toBe('three')

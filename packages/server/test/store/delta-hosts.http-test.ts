@@ -4,7 +4,7 @@ import { createHandler } from '../../src/hosts/handler.ts'
 import { openLiveSite } from '../../src/live/open-live-site.ts'
 import type { Site } from '../../src/site/site.ts'
 import { compressibleText } from '../support/compressible-text.ts'
-import { madeUpDelta, offerOf, publishDeltas } from '../support/publish-deltas.ts'
+import { createFakeDelta, offerOf, publishDeltas } from '../support/publish-deltas.ts'
 import { rawRequest } from '../support/raw-request.ts'
 import { makeStore } from '../support/start-from-store.ts'
 import { hosts } from '../support/start-hosts.ts'
@@ -29,7 +29,7 @@ describe.each(Object.entries(hosts))('a site with deltas behind %s', (_name, sta
       rawRequest(port, { target, fields })
     const offering = { 'accept-encoding': 'br, DCZ', 'AVAILABLE-Dictionary': offerOf(old) }
     const sent = await ask(offering)
-    expect(sent.body.equals(madeUpDelta(old, 'dcz'))).toBe(true)
+    expect(sent.body.equals(createFakeDelta(old, 'dcz'))).toBe(true)
     expect([sent.field('Content-Encoding'), sent.field('Cache-Control'), sent.field('Vary')]).toEqual([
       'dcz',
       'private, max-age=31536000, immutable',

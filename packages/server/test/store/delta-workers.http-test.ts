@@ -3,14 +3,14 @@ import { serve } from '../../src/serve/serve.ts'
 import { compressibleText } from '../support/compressible-text.ts'
 import { http2Request } from '../support/http2-request.ts'
 import { writeCertificate } from '../support/make-certificate.ts'
-import { madeUpDelta, offerOf, publishDeltas } from '../support/publish-deltas.ts'
+import { createFakeDelta, offerOf, publishDeltas } from '../support/publish-deltas.ts'
 import { rawRequest } from '../support/raw-request.ts'
 import { replaceWorker } from '../support/replace-worker.ts'
 import { spawnCommand } from '../support/spawn-command.ts'
 import { makeStore, type Place } from '../support/start-from-store.ts'
 import { endCommand } from '../support/stop-command.ts'
 import { testedEngine } from '../support/tested-engine.ts'
-import { twoProcesses } from '../support/two-processes.ts'
+import { twoProcessFlags } from '../support/two-process-flags.ts'
 
 /** A start of Node takes a while on a machine that is busy. */
 const patience = { timeout: 20_000, interval: 50 }
@@ -36,7 +36,7 @@ async function codingsOf(port: number, target: string, dictionary: string): Prom
   const fields = { 'Accept-Encoding': codings, 'Available-Dictionary': offerOf(dictionary) }
   const answers = Array.from({ length: 16 }, async () => {
     const { status, field, body } = await rawRequest(port, { target, fields })
-    const isDelta = body.equals(madeUpDelta(dictionary, 'dcz'))
+    const isDelta = body.equals(createFakeDelta(dictionary, 'dcz'))
     return `${status} ${field('Content-Encoding')} ${isDelta ? 'delta' : 'whole'}, ${field('Vary')}`
   })
   return [...new Set(await Promise.all(answers))]
@@ -49,7 +49,7 @@ const plain = [`200 zstd whole, ${both}`]
 describe.skipIf(process.platform !== 'linux')('serve-dist --store --workers with deltas', () => {
   test('sends them by every worker, after a swap and a crash as well', async () => {
     const { store, storeCache } = await makeDeltaStore()
-    const words = ['--store', store, '--store-cache', storeCache, ...(await twoProcesses())]
+    const words = ['--store', store, '--store-cache', storeCache, ...(await twoProcessFlags())]
     const command = spawnCommand(words)
     const { port } = await command.listening
     expect(await codingsOf(port, '/assets/a-2.js', first)).toEqual(delta)
@@ -71,7 +71,7 @@ describe.skipIf(process.platform !== 'linux')('serve-dist --store --workers with
 
   test('sends none by any worker with --no-deltas', async () => {
     const { store, storeCache } = await makeDeltaStore()
-    const words = ['--store', store, '--store-cache', storeCache, ...(await twoProcesses()), '--no-deltas']
+    const words = ['--store', store, '--store-cache', storeCache, ...(await twoProcessFlags()), '--no-deltas']
     const command = spawnCommand(words)
     const { port } = await command.listening
     expect(await codingsOf(port, '/assets/a-2.js', first)).toEqual(['200 zstd whole, Accept-Encoding'])
@@ -97,7 +97,7 @@ describe('serve with deltas over HTTP/2', () => {
       })
     const offering = { 'available-dictionary': offerOf(first) }
     const sent = await ask(offering)
-    expect(sent.body.equals(madeUpDelta(first, 'dcz'))).toBe(true)
+    expect(sent.body.equals(createFakeDelta(first, 'dcz'))).toBe(true)
     expect(['content-encoding', 'cache-control', 'vary', 'use-as-dictionary'].map(sent.field)).toEqual([
       'dcz',
       'private, max-age=31536000, immutable',

@@ -2,7 +2,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { type Proxy, type ProxyOptions, startNginx, startVarnish } from '../../../../e2e/src/start-proxy.ts'
 import { findProgram } from '../../../../scripts/find-program.mjs'
 import { compressibleText } from '../support/compressible-text.ts'
-import { madeUpDelta, offerOf, publishDeltas } from '../support/publish-deltas.ts'
+import { createFakeDelta, offerOf, publishDeltas } from '../support/publish-deltas.ts'
 import { rawRequest } from '../support/raw-request.ts'
 import { makeStore, start } from '../support/start-from-store.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
@@ -57,7 +57,7 @@ describe.each(proxies)('behind $name, which stores answers', ({ name, program, s
       const mayBeDelta = accepted.includes('dc') && (dictionary === older || dictionary === old)
       expect({ accepted, dictionary, isDelta }).toEqual({ accepted, dictionary, isDelta: mayBeDelta })
       expect(accepted).toContain(coding)
-      const expected = isDelta ? madeUpDelta(dictionary ?? '', coding) : plain.body
+      const expected = isDelta ? createFakeDelta(dictionary ?? '', coding) : plain.body
       expect(body.equals(expected) || coding === 'gzip').toBe(true)
     }
   })

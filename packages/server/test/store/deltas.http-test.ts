@@ -10,8 +10,8 @@ import { openLiveSite } from '../../src/live/open-live-site.ts'
 import { entityTagOf } from '../../src/protocol/entity-tag.ts'
 import { compressibleText } from '../support/compressible-text.ts'
 import { parseMetrics } from '../support/parse-metrics.ts'
-import { madeUpDelta, offerOf, publishDeltas, sha256Of } from '../support/publish-deltas.ts'
-import { publishTo } from '../support/publish-to.ts'
+import { createFakeDelta, offerOf, publishDeltas, sha256Of } from '../support/publish-deltas.ts'
+import { publishFiles } from '../support/publish-files.ts'
 import { rawRequest } from '../support/raw-request.ts'
 import type { RawResponse } from '../support/parse-response.ts'
 import { makeStore, type Place, type Started, start } from '../support/start-from-store.ts'
@@ -63,7 +63,7 @@ describe('a server of a store with deltas', () => {
     const [started, without] = [await start(place), await start(place, { deltas: false })]
     const { status, field, body } = await ask(started, a2, offering)
     expect([status, field('Content-Encoding')]).toEqual([200, 'dcb'])
-    expect(body.equals(madeUpDelta(script(one), 'dcb'))).toBe(true)
+    expect(body.equals(createFakeDelta(script(one), 'dcb'))).toBe(true)
     expect(field('ETag')).toBe(entityTagOf(sha256Of(body)))
     expect(field('Cache-Control')).toBe('private, max-age=31536000, immutable')
     expect([field('Vary'), field('Use-As-Dictionary')]).toEqual([
@@ -81,7 +81,7 @@ describe('a server of a store with deltas', () => {
 
   test('marks no file and sends no delta where the publisher makes none', async () => {
     const place = await makeStore()
-    await publishTo(place.store, files(1, one))
+    await publishFiles(place.store, files(1, one))
     const { field } = await ask(await start(place), '/assets/a-1.js', offering)
     expect([field('Vary'), field('Use-As-Dictionary')]).toEqual(['Accept-Encoding', undefined])
   })
@@ -105,7 +105,7 @@ describe('a server of a store with deltas', () => {
   test('holds the smallest deltas, as many as there is room for', async () => {
     const place = await makeDeltaStore()
     const bytes = (memoryBudget: number): Promise<Started> => start(place, { site: { memoryBudget } })
-    const [dcb, dcz] = [madeUpDelta(script(one), 'dcb'), madeUpDelta(script(one), 'dcz')]
+    const [dcb, dcz] = [createFakeDelta(script(one), 'dcb'), createFakeDelta(script(one), 'dcz')]
     expect(await codingOf(await bytes(0), a2)).toBe('zstd')
     expect((await ask(await bytes(0), a2)).field('Use-As-Dictionary')).toBeDefined()
     // The page, in its two forms or one, is held before any delta.
@@ -121,7 +121,7 @@ describe('a server of a store with deltas', () => {
   test('starts without deltas that are lost or spoilt, and sends the others', async () => {
     const place = await makeDeltaStore()
     const blobs = (['dcb', 'dcz'] as const).map((coding) =>
-      join(place.store, blobKey(sha256Of(madeUpDelta(script(one), coding)))),
+      join(place.store, blobKey(sha256Of(createFakeDelta(script(one), coding)))),
     )
     const [dcb = '', dcz = ''] = blobs
     await rm(dcb)

@@ -5,7 +5,7 @@ import { s3Environment, type S3User } from '../../../store/test/support/start-s3
 import { startFaultyS3 } from '../../../store/test/support/start-faulty-s3.ts'
 import { compressibleText } from '../support/compressible-text.ts'
 import { offerOf, publishDeltas } from '../support/publish-deltas.ts'
-import { publishTo } from '../support/publish-to.ts'
+import { publishFiles } from '../support/publish-files.ts'
 import { rawRequest } from '../support/raw-request.ts'
 import { type Started, start as startFromStore } from '../support/start-from-store.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
@@ -43,9 +43,9 @@ describe.runIf(faulty !== undefined)('a server of a store in S3', () => {
     return store
   }
 
-  async function publishAsRoot(store: string, files: Parameters<typeof publishTo>[1]): Promise<void> {
+  async function publishAsRoot(store: string, files: Parameters<typeof publishFiles>[1]): Promise<void> {
     act(s3.root)
-    await publishTo(store, files)
+    await publishFiles(store, files)
     act(reader)
   }
 

@@ -15,7 +15,7 @@ import { loadSite } from '../../src/load/load-site.ts'
 import { serve } from '../../src/serve/serve.ts'
 import type { Site } from '../../src/site/site.ts'
 import { buildFixture, type FixtureFiles } from '../support/build-fixture.ts'
-import { publishTo, publishWithout } from '../support/publish-to.ts'
+import { publishFiles, publishWithMissingFile } from '../support/publish-files.ts'
 import { cachedFile, makeStore, start } from '../support/start-from-store.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 
@@ -37,7 +37,7 @@ describe('a server of a store', () => {
 
   test('answers hashed files of earlier builds, at once and after a swap', async () => {
     const place = await makeStore()
-    const put = async (files: FixtureFiles): Promise<unknown> => await publishTo(place.store, files)
+    const put = async (files: FixtureFiles): Promise<unknown> => await publishFiles(place.store, files)
     await put({ 'index.html': 'one', 'one.html': 'one', 'assets/a-1.js': 'a', 'assets/big-1.bin': large })
     await put({ 'index.html': 'two', 'assets/b-2.js': 'b' })
     const { get } = await start(place)
@@ -79,7 +79,7 @@ describe('a server of a store', () => {
       const answer = await handle(new Request(`http://localhost${path}`))
       return `${answer?.status} ${await answer?.text()}`
     }
-    await publishTo(place.store, { 'index.html': 'two', 'assets/b-2.js': 'b' })
+    await publishFiles(place.store, { 'index.html': 'two', 'assets/b-2.js': 'b' })
     const { looks = 0 } = live.store?.figures ?? {}
     const asked = await Promise.all(Array.from({ length: 20 }, () => ask('/assets/b-2.js')))
     expect(new Set(asked)).toEqual(new Set(['200 b']))
@@ -105,7 +105,7 @@ describe('a server of a store', () => {
       },
       swap: (site) => void swapped.push(site),
     })
-    await publishTo(place.store, { 'index.html': 'two', 'assets/b-2.js': 'b' })
+    await publishFiles(place.store, { 'index.html': 'two', 'assets/b-2.js': 'b' })
     // Files of the newer build join first, then all of it is loaded.
     await live.refreshForMissingAsset?.()
     expect(await live.reload()).toMatchObject({ status: 'swapped' })
@@ -157,15 +157,15 @@ describe('a server of a store', () => {
 
   test('answers nothing more of a build that was purged, also while it refuses the one that is current', async () => {
     const place = await makeStore()
-    const leaked = await publishTo(place.store, {
+    const leaked = await publishFiles(place.store, {
       'index.html': 'one',
       'assets/a-1.js': 'leaked',
       'assets/large-1.bin': large,
     })
-    await publishTo(place.store, { 'index.html': 'two', 'assets/b-2.js': 'b' })
-    await publishTo(place.store, { 'index.html': 'three', 'assets/c-3.js': 'c' })
+    await publishFiles(place.store, { 'index.html': 'two', 'assets/b-2.js': 'b' })
+    await publishFiles(place.store, { 'index.html': 'three', 'assets/c-3.js': 'c' })
     const { get, warnings } = await start(place, { storeInterval: 50, site: { openFiles: 10 } })
-    await publishWithout('index.html', place.store, { 'index.html': 'four', 'assets/d-4.js': 'd' })
+    await publishWithMissingFile('index.html', place.store, { 'index.html': 'four', 'assets/d-4.js': 'd' })
     await vi.waitFor(() => expect(warnings).toHaveLength(1))
     const answers = async (): Promise<readonly string[]> =>
       await Promise.all(

@@ -15,7 +15,7 @@ import type { SiteSource } from '../../src/site/site-holder.ts'
 import { buildFixture, type FixtureFiles } from '../support/build-fixture.ts'
 import { http2Request } from '../support/http2-request.ts'
 import type { RawResponse } from '../support/parse-response.ts'
-import { publishTo } from '../support/publish-to.ts'
+import { publishFiles } from '../support/publish-files.ts'
 import { type RawRequest, rawRequest } from '../support/raw-request.ts'
 import { hosts, type StartHost } from '../support/start-hosts.ts'
 import { makeStore, type Place } from '../support/start-from-store.ts'
@@ -75,7 +75,7 @@ describe.each(all)('a store behind $name', (host) => {
     const place = await makeStore({ 'index.html': 'one', [imagePath.slice(1)]: image })
     const get = await follow(place)
     expect(await get('/')).toBe('200 one')
-    await publishTo(place.store, { 'index.html': 'two', 'assets/entry-2.js': 'two()' })
+    await publishFiles(place.store, { 'index.html': 'two', 'assets/entry-2.js': 'two()' })
     await vi.waitFor(async () => expect(await get('/')).toBe('200 two'))
     expect(await get(imagePath)).toBe('200 image')
     await rollback(await openStore(place.store))
@@ -86,7 +86,8 @@ describe.each(all)('a store behind $name', (host) => {
   test('answers nothing any more of a kept build that is purged or pruned, whatever was held of it', async () => {
     const place = await makeStore()
     const store = await openStore(place.store)
-    const put = async (files: FixtureFiles): Promise<string> => (await publishTo(place.store, files)).buildId
+    const put = async (files: FixtureFiles): Promise<string> =>
+      (await publishFiles(place.store, files)).buildId
     const first = await put({
       'index.html': 'one',
       'assets/small-1.js': 'small()',
@@ -120,8 +121,8 @@ describe.each(all)('a store behind $name', (host) => {
       for (const [name, value] of Object.entries(s3Environment(proxy.endpoint, s3.root)))
         vi.stubEnv(name, value)
       const store = `s3://${await s3.bucket()}/site`
-      await publishTo(store, { 'index.html': 'one', [imagePath.slice(1)]: image })
-      await publishTo(store, { 'index.html': 'two' })
+      await publishFiles(store, { 'index.html': 'one', [imagePath.slice(1)]: image })
+      await publishFiles(store, { 'index.html': 'two' })
       const site = await open({
         store,
         storeCache: await temporaryDirectory(),

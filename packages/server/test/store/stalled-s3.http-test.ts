@@ -8,7 +8,7 @@ import type { SeenRequest } from '../../../store/test/support/start-fault-proxy.
 import { s3Environment } from '../../../store/test/support/start-s3.ts'
 import { startFaultyS3 } from '../../../store/test/support/start-faulty-s3.ts'
 import { buildFixture } from '../support/build-fixture.ts'
-import { publishTo } from '../support/publish-to.ts'
+import { publishFiles } from '../support/publish-files.ts'
 import { spawnCommand } from '../support/spawn-command.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 
@@ -33,7 +33,7 @@ describe.runIf(faulty !== undefined)('while a store in S3 says nothing', () => {
     for (const [name, value] of Object.entries(s3Environment(proxy.endpoint, s3.root)))
       vi.stubEnv(name, value)
     store = `s3://${await s3.bucket()}/site`
-    const builds = [await publishTo(store, first), await publishTo(store, second)]
+    const builds = [await publishFiles(store, first), await publishFiles(store, second)]
     short = builds.map(({ buildId }) => buildId.slice(0, 8))
   })
 

@@ -1,7 +1,7 @@
 import { chmod, chown, mkdir, readdir, rename, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test, vi } from 'vitest'
-import { publishTo } from '../support/publish-to.ts'
+import { publishFiles } from '../support/publish-files.ts'
 import { type RunningCommand, spawnCommand } from '../support/spawn-command.ts'
 import { endCommand } from '../support/stop-command.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
@@ -16,7 +16,7 @@ async function makeStore(): Promise<Fixture> {
   const folder = await temporaryDirectory()
   const store = join(folder, 'store')
   await mkdir(store)
-  await publishTo(store, { 'index.html': 'first' })
+  await publishFiles(store, { 'index.html': 'first' })
   return { folder, store, words: ['--store', store, '--store-cache', join(folder, 'cache'), '--port', '0'] }
 }
 
@@ -30,7 +30,7 @@ describe('serve-dist --store', () => {
     const { store, words } = await makeStore()
     const command = spawnCommand(words)
     await expectPage(command, 'first')
-    const { buildId } = await publishTo(store, { 'index.html': 'second' })
+    const { buildId } = await publishFiles(store, { 'index.html': 'second' })
     await expectPage(command, 'second')
     expect(await endCommand(command)).toContain(`serve-dist: now serving build ${buildId.slice(0, 12)} (was`)
   })
@@ -54,7 +54,7 @@ describe('serve-dist --store', () => {
       `chunk-${index}.js`,
       `export default ${index}`,
     ])
-    await publishTo(store, { 'index.html': 'many', ...Object.fromEntries(chunks) })
+    await publishFiles(store, { 'index.html': 'many', ...Object.fromEntries(chunks) })
     const countBlobs = async (): Promise<number> => {
       const [own = ''] = await readdir(join(folder, 'cache'))
       return (await readdir(join(folder, 'cache', own, 'blobs'))).length

@@ -6,17 +6,17 @@ import { afterEach, describe, expect, test, vi } from 'vitest'
 import { s3Environment } from '../../../store/test/support/start-s3.ts'
 import { startFaultyS3 } from '../../../store/test/support/start-faulty-s3.ts'
 import { buildFixture, type FixtureFiles } from '../support/build-fixture.ts'
-import { childrenOf } from '../support/children-of.ts'
-import { connectionsTo } from '../support/connections-to.ts'
+import { readChildProcessIds } from '../support/read-child-process-ids.ts'
+import { countConnectionsTo } from '../support/count-connections-to.ts'
 import { freePort } from '../support/free-port.ts'
 import { parseMetrics } from '../support/parse-metrics.ts'
-import { publishTo, publishWithout } from '../support/publish-to.ts'
+import { publishFiles, publishWithMissingFile } from '../support/publish-files.ts'
 import { rawRequest } from '../support/raw-request.ts'
 import { replaceWorker } from '../support/replace-worker.ts'
 import { type RunningCommand, spawnCommand } from '../support/spawn-command.ts'
 import { endCommand } from '../support/stop-command.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
-import { twoProcesses } from '../support/two-processes.ts'
+import { twoProcessFlags } from '../support/two-process-flags.ts'
 
 const faulty = await startFaultyS3()
 afterEach(() => void vi.unstubAllEnvs())
@@ -58,9 +58,9 @@ async function makeFolder(): Promise<{
 }> {
   const folder = await temporaryDirectory()
   const store = join(folder, 'store')
-  await publishTo(store, first)
+  await publishFiles(store, first)
   await deployTo(store, second)
-  const words = ['--store', store, '--store-cache', join(folder, 'cache'), ...(await twoProcesses())]
+  const words = ['--store', store, '--store-cache', join(folder, 'cache'), ...(await twoProcessFlags())]
   return { store, folder, words }
 }
 
@@ -83,15 +83,15 @@ describe.skipIf(process.platform !== 'linux')('serve-dist --store --workers', ()
     async function makeStore(): Promise<string> {
       for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value)
       const store = `s3://${await s3.bucket()}/site`
-      await publishTo(store, first)
-      await publishTo(store, second)
+      await publishFiles(store, first)
+      await publishFiles(store, second)
       return store
     }
 
     async function start(store: string, flags: readonly string[]): Promise<RunningCommand> {
       const cache = join(await temporaryDirectory(), 'cache')
       const words = `--store ${store} --store-cache ${cache} --memory-budget 1000`.split(' ')
-      const command = spawnCommand([...words, ...(await twoProcesses()), ...flags], { env: environment })
+      const command = spawnCommand([...words, ...(await twoProcessFlags()), ...flags], { env: environment })
       await command.listening
       return command
     }
@@ -102,11 +102,11 @@ describe.skipIf(process.platform !== 'linux')('serve-dist --store --workers', ()
       const command = await start(store, [])
       const { port: own } = await command.listening
       expect(await allOf(own, '/assets/large-1.bin')).toEqual(new Set([`200 ${large.toString()}`]))
-      await publishTo(store, { 'index.html': 'third' })
+      await publishFiles(store, { 'index.html': 'third' })
       await expectPage(command, 'third')
-      const workers = await childrenOf(command.child.pid)
-      expect(await Promise.all(workers.map((id) => connectionsTo(port, id)))).toEqual([0, 0])
-      expect(await connectionsTo(port, command.child.pid ?? 0)).toBeGreaterThan(0)
+      const workers = await readChildProcessIds(command.child.pid)
+      expect(await Promise.all(workers.map((id) => countConnectionsTo(port, id)))).toEqual([0, 0])
+      expect(await countConnectionsTo(port, command.child.pid ?? 0)).toBeGreaterThan(0)
       const blobs = proxy.seen
         .slice(before)
         .filter(({ method, path }) => method === 'GET' && path.includes('/blobs/'))
@@ -187,7 +187,7 @@ describe.skipIf(process.platform !== 'linux')('serve-dist --store --workers', ()
           await rawRequest((await command.listening).port, { target: '/__serve-dist/build.json' })
         ).body.toString(),
       )
-      await publishTo(store, { 'index.html': 'third' })
+      await publishFiles(store, { 'index.html': 'third' })
       await purge(backend, buildId)
       await replaceWorker(command.child.pid)
       await expectPage(command, 'second')
@@ -223,7 +223,7 @@ describe.skipIf(process.platform !== 'linux')('serve-dist --store --workers', ()
     await expectPage(command, 'second')
     expect(await allOf(port, '/assets/large-1.bin')).toEqual(new Set([`200 ${large.toString()}`]))
     await removeCache()
-    await publishTo(store, { 'index.html': 'third' })
+    await publishFiles(store, { 'index.html': 'third' })
     await expectPage(command, 'third')
     expect(await allOf(port, '/assets/large-1.bin')).toEqual(new Set([`200 ${large.toString()}`]))
     await endCommand(command)
@@ -235,8 +235,8 @@ describe.skipIf(process.platform !== 'linux')('serve-dist --store --workers', ()
     await expectPage(command, 'second')
     const { port } = await command.listening
     const kept = { 'index.html': 'third', 'assets/entry-3.js': 'third()' }
-    const { buildId } = await publishTo(store, kept)
-    await publishTo(store, second)
+    const { buildId } = await publishFiles(store, kept)
+    await publishFiles(store, second)
     await expectPage(command, 'second')
     expect(await allOf(port, '/assets/large-1.bin')).toEqual(new Set([`200 ${large.toString()}`]))
     expect(await allOf(port, '/assets/entry-3.js')).toEqual(new Set(['200 third()']))
@@ -263,7 +263,7 @@ describe.skipIf(process.platform !== 'linux')('serve-dist --store --workers', ()
     const { port } = await command.listening
     expect(await allOf(port, '/assets/entry-3.js')).toEqual(new Set(['200 third()']))
     await expectPage(command, 'second')
-    await publishTo(store, { 'index.html': 'fourth' })
+    await publishFiles(store, { 'index.html': 'fourth' })
     await expectPage(command, 'fourth')
     expect((await rawRequest((await command.listening).port, { target: '/assets/entry-2.js' })).status).toBe(
       200,
@@ -280,7 +280,7 @@ describe.skipIf(process.platform !== 'linux')('serve-dist --store --workers', ()
       await expectPage(command, 'third')
       const { port } = await command.listening
       const files = { 'index.html': 'fourth', 'assets/entry-4.js': 'fourth()' }
-      if (what === 'lacks a file') await publishWithout('index.html', store, files)
+      if (what === 'lacks a file') await publishWithMissingFile('index.html', store, files)
       else await deployTo(store, { ...files, [needy.path]: '' }, needy)
       await said(command, 'reload refused, still serving')
       expect(await allOf(port, '/assets/entry-2.js')).toEqual(new Set(['200 second()']))
@@ -322,12 +322,12 @@ describe.skipIf(process.platform !== 'linux')('serve-dist --store --workers', ()
     const pages = ['a', 'b', 'c', 'd', 'e', 'f']
     const storm = setInterval(() => command.child.kill('SIGHUP'), 5)
     for (const page of pages) {
-      const both = [page, `${page}2`].map((name) => publishTo(store, { 'index.html': name }))
+      const both = [page, `${page}2`].map((name) => publishFiles(store, { 'index.html': name }))
       // One of the two may have to be told that the other was faster.
       await Promise.allSettled(both)
     }
     await rename(store, join(folder, 'away'))
-    await publishTo(join(folder, 'away'), { 'index.html': 'last' })
+    await publishFiles(join(folder, 'away'), { 'index.html': 'last' })
     await rename(join(folder, 'away'), store)
     clearInterval(storm)
     command.child.kill('SIGHUP')

@@ -23,19 +23,19 @@ function isLast() {
   return Atomics.add(changes, 0, 1) >= killAt
 }
 
-function die() {
+function killProcess() {
   process.kill(process.pid, 'SIGKILL')
 }
 
 /** @param {Record<string, any>} holder @param {string[]} names @param {(args: any[]) => boolean} [isChange] */
-function makeMortal(holder, names, isChange = () => true) {
+function killAtWrites(holder, names, isChange = () => true) {
   for (const name of names) {
     const original = holder[name]
     /** @this {unknown} @param {any[]} args */
     holder[name] = function mortal(...args) {
       if (isChange(args) && isLast()) {
         if (name === 'writeSync') original.call(this, args[0], args[1].subarray(0, args[1].length / 2))
-        die()
+        killProcess()
       }
       return original.apply(this, args)
     }
@@ -43,12 +43,12 @@ function makeMortal(holder, names, isChange = () => true) {
 }
 
 const handle = await promises.open(new URL(import.meta.url))
-makeMortal(Object.getPrototypeOf(handle), ['sync'])
+killAtWrites(Object.getPrototypeOf(handle), ['sync'])
 await handle.close()
-makeMortal(promises, ['mkdir', 'rename', 'rm', 'rmdir', 'unlink', 'writeFile', 'appendFile', 'link'])
-makeMortal(fs, ['writeSync', 'renameSync', 'fdatasync'])
-makeMortal(fs, ['openSync'], ([, flags]) => flags === 'wx')
-makeMortal(fs, ['mkdirSync'], ([path]) => path.includes('.serve-dist'))
+killAtWrites(promises, ['mkdir', 'rename', 'rm', 'rmdir', 'unlink', 'writeFile', 'appendFile', 'link'])
+killAtWrites(fs, ['writeSync', 'renameSync', 'fdatasync'])
+killAtWrites(fs, ['openSync'], ([, flags]) => flags === 'wx')
+killAtWrites(fs, ['mkdirSync'], ([path]) => path.includes('.serve-dist'))
 syncBuiltinESMExports()
 
 if (threads.isMainThread) {

@@ -24,7 +24,7 @@ export function offerOf(content: string | Uint8Array): string {
 }
 
 /** Bytes that stand for a delta: with its header, of the right length; nothing decodes them. */
-export function madeUpDelta(dictionary: string, coding: 'dcb' | 'dcz'): Buffer {
+export function createFakeDelta(dictionary: string, coding: 'dcb' | 'dcz'): Buffer {
   const magic = coding === 'dcb' ? 'ff444342' : '5e2a4d1820000000'
   return Buffer.concat([
     Buffer.from(magic + sha256Of(dictionary), 'hex'),
@@ -56,7 +56,7 @@ export async function publishDeltas(
         new Map(
           texts.map((text) => [
             sha256Of(text),
-            { dcb: name(madeUpDelta(text, 'dcb')), dcz: name(madeUpDelta(text, 'dcz')) },
+            { dcb: name(createFakeDelta(text, 'dcb')), dcz: name(createFakeDelta(text, 'dcz')) },
           ]),
         ),
       ]),

@@ -1,4 +1,4 @@
-import { engineAsks, engineFlags, engineMarks, noSlab } from '@serve-dist/engine'
+import { engineNodeChoice, engineFlags, engineMarks, noSlab } from '@serve-dist/engine'
 import type { FlatSite } from '../../src/native/engine-table.ts'
 
 /** What the table says of a path. */
@@ -60,7 +60,7 @@ export function readEngineTable({ text, index, slabs, files }: FlatSite): Readon
   return new Map(
     Array.from({ length: resources }, (_, number): [string, TableResource] => {
       const at = 4 + 10 * number
-      const [layout = engineAsks, first = 0, own = 0] = index.subarray(at + 2, at + 5)
+      const [layout = engineNodeChoice, first = 0, own = 0] = index.subarray(at + 2, at + 5)
       return [
         textAt(at),
         {

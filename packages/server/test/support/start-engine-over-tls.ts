@@ -1,6 +1,6 @@
 import { type Engine, type EngineBinding, loadEngine } from '@serve-dist/engine'
 import { afterAll } from 'vitest'
-import { acceptHttp2 } from '../../src/native/accept-http2.ts'
+import { serveRelayedHttp2 } from '../../src/native/serve-relayed-http2.ts'
 import { createEngineTransport } from '../../src/native/create-engine-transport.ts'
 import type { Site } from '../../src/site/site.ts'
 import type { TlsTransport } from '../../src/transport/tls/create-tls-transport.ts'
@@ -34,7 +34,11 @@ export async function startEngineOverTls(
   const transport = createEngineTransport(
     listener,
     { takesUploads: false, ...options },
-    { binding: { Engine: WatchedEngine }, threads: 2, encryption: { credentials, acceptHttp2 } },
+    {
+      binding: { Engine: WatchedEngine },
+      threads: 2,
+      encryption: { credentials, serveRelayedHttp2 },
+    },
   )
   if (site !== undefined) {
     await transport.follower?.prepare(site)

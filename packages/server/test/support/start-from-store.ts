@@ -4,7 +4,7 @@ import { onTestFinished } from 'vitest'
 import { serve, type RunningServer } from '../../src/serve/serve.ts'
 import type { ServeOptions } from '../../src/serve/serve-options.ts'
 import type { FixtureFiles } from './build-fixture.ts'
-import { publishTo } from './publish-to.ts'
+import { publishFiles } from './publish-files.ts'
 import { temporaryDirectory } from './temporary-directory.ts'
 import { testedEngine } from './tested-engine.ts'
 
@@ -19,7 +19,7 @@ export async function makeStore(...builds: readonly FixtureFiles[]): Promise<Pla
   const folder = await temporaryDirectory()
   const place = { store: join(folder, 'store'), storeCache: join(folder, 'cache') }
   await mkdir(place.store)
-  for (const files of builds) await publishTo(place.store, files)
+  for (const files of builds) await publishFiles(place.store, files)
   return place
 }
 

@@ -1,13 +1,13 @@
 import { existsSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { type ForeignServer, startForeignServer } from '../../../../e2e/src/start-foreign-server.ts'
+import { type PeerServer, startPeerServer } from '../../../../e2e/src/start-peer-server.ts'
 import { blocksOf } from '../../../../scripts/document-blocks.mjs'
 import { freePort } from './free-port.ts'
 import { temporaryDirectory } from './temporary-directory.ts'
 
 /** Starts nginx with the lines of docs/export.md, inside a configuration that compresses as Debian's does. */
-export async function startNginx(program: string, folder: string): Promise<ForeignServer> {
+export async function startNginx(program: string, folder: string): Promise<PeerServer> {
   const [own, port] = [await temporaryDirectory(), await freePort()]
   const types = resolve(program, '../../../etc/nginx/mime.types')
   const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
@@ -26,7 +26,7 @@ export async function startNginx(program: string, folder: string): Promise<Forei
       '}',
     ].join('\n'),
   )
-  return await startForeignServer(
+  return await startPeerServer(
     [program, '-p', own, '-e', 'stderr', '-c', join(own, 'nginx.conf')],
     new URL(`http://127.0.0.1:${port}`),
   )

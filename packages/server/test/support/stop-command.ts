@@ -19,7 +19,7 @@ export async function endCommand({ child, exited }: RunningCommand): Promise<str
 }
 
 /** Tells a command to stop once 60 clients have connected, which ask only then: their status, and the bytes behind their answer. */
-export async function askWhileItStops({ child }: RunningCommand, port: number): Promise<number[][]> {
+export async function requestWhileStopping({ child }: RunningCommand, port: number): Promise<number[][]> {
   const connections = await Promise.all(Array.from({ length: 60 }, () => openConnection(port)))
   child.kill('SIGTERM')
   return await Promise.all(

@@ -100,6 +100,9 @@ async function showHost(port: number): Promise<void> {
 }
 
 const never: RequestListener = () => {}
+const answerGets: RequestListener = (request, response) => {
+  if (request.method === 'GET') response.end('answer')
+}
 
 describe('a request over HTTP/2 that never ends', () => {
   test.each([
@@ -132,9 +135,11 @@ describe('a request over HTTP/2 that never ends', () => {
     ['an application wants its body', true],
     ['nobody wants its body', false],
   ])('takes nothing from others, however many there are: %s', async (_whose, takesUploads) => {
-    const { port } = await serve((request, response) => {
-      if (request.method === 'GET') response.end('answer')
-    }, takesUploads)
+    // No time limit ends a stream here, and no session counts as stalled: only the number of streams does.
+    const { port } = await startTlsServer(answerGets, {
+      takesUploads,
+      limits: { ...connectionLimits, maximumStreams: limits.maximumStreams },
+    })
     const attackers = await Promise.all(Array.from({ length: 4 }, () => openRaw(port)))
     for (const attacker of attackers) {
       keepBusy(attacker, ping)

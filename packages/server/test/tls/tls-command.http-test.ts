@@ -6,7 +6,7 @@ import { buildFixture } from '../support/build-fixture.ts'
 import { http2Request } from '../support/http2-request.ts'
 import { writeCertificate } from '../support/make-certificate.ts'
 import { rawRequest } from '../support/raw-request.ts'
-import { inBase64, shownCertificate } from '../support/shown-certificate.ts'
+import { pemToBase64, readPeerCertificate } from '../support/read-peer-certificate.ts'
 import { spawnCommand } from '../support/spawn-command.ts'
 import type { TlsFiles } from '../../src/transport/tls/tls-credentials.ts'
 
@@ -53,10 +53,10 @@ describe('serve-dist --tls-cert', () => {
     const { port } = await listening
     await copyFile(next.key, own.key)
     await copyFile(next.cert, own.cert)
-    const expected = inBase64(await readFile(next.cert, 'utf8'))
+    const expected = pemToBase64(await readFile(next.cert, 'utf8'))
     await vi.waitFor(
       async () => {
-        const shown = await Promise.all([1, 2, 3, 4].map(() => shownCertificate(port)))
+        const shown = await Promise.all([1, 2, 3, 4].map(() => readPeerCertificate(port)))
         expect(shown.every((certificate) => certificate === expected)).toBe(true)
       },
       { timeout: 15_000, interval: 200 },
@@ -84,10 +84,10 @@ describe('serve-dist --tls-cert', () => {
       await rm(join(folder, 'index.html'))
       await copyFile(next.key, own.key)
       await copyFile(next.cert, own.cert)
-      const expected = inBase64(await readFile(next.cert, 'utf8'))
+      const expected = pemToBase64(await readFile(next.cert, 'utf8'))
       command.child.kill('SIGHUP')
       await vi.waitUntil(() => command.complaints().includes('reload refused'), 10_000)
-      const shown = await Promise.all(Array.from({ length: 16 }, () => shownCertificate(port)))
+      const shown = await Promise.all(Array.from({ length: 16 }, () => readPeerCertificate(port)))
       expect(new Set(shown)).toEqual(new Set([expected]))
       command.child.kill('SIGTERM')
       expect((await command.exited).code).toBe(0)

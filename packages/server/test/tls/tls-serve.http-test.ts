@@ -12,7 +12,7 @@ import { http2Request } from '../support/http2-request.ts'
 import { makeCertificate, writeCertificate } from '../support/make-certificate.ts'
 import { openConnection } from '../support/open-connection.ts'
 import { formatRequest, rawRequest } from '../support/raw-request.ts'
-import { inBase64, shownCertificate } from '../support/shown-certificate.ts'
+import { pemToBase64, readPeerCertificate } from '../support/read-peer-certificate.ts'
 import { startListener } from '../support/start-listener.ts'
 import { startServer } from '../support/start-server.ts'
 import { testedEngine } from '../support/tested-engine.ts'
@@ -72,13 +72,13 @@ describe('serve over TLS', () => {
     const server = await startServer(directory, { tls: own })
     const session = connectHttp2(`https://127.0.0.1:${server.port}`, { rejectUnauthorized: false })
     await once(session, 'connect')
-    expect(await shownCertificate(server.port)).toBe(inBase64(await readFile(own.cert, 'utf8')))
+    expect(await readPeerCertificate(server.port)).toBe(pemToBase64(await readFile(own.cert, 'utf8')))
     const stderr = vi.spyOn(process.stderr, 'write').mockReturnValue(true)
     const next = makeCertificate({ name: 'next.example' })
     await writeFile(own.key, next.key)
     await writeFile(own.cert, next.cert)
     await server.reload()
-    expect(await shownCertificate(server.port)).toBe(inBase64(next.cert))
+    expect(await readPeerCertificate(server.port)).toBe(pemToBase64(next.cert))
     expect(stderr.mock.calls.join('')).toMatch(/reloaded the certificate; it is valid until 20/)
     stderr.mockRestore()
     const stream = session.request({})
@@ -90,11 +90,11 @@ describe('serve over TLS', () => {
   test('goes on with the certificate that it has when the new one cannot be used, and says why', async () => {
     const own = await writeCertificate()
     const server = await startServer(directory, { tls: own })
-    const before = await shownCertificate(server.port)
+    const before = await readPeerCertificate(server.port)
     const stderr = vi.spyOn(process.stderr, 'write').mockReturnValue(true)
     await writeFile(own.cert, makeCertificate().cert)
     await server.reload()
-    expect(await shownCertificate(server.port)).toBe(before)
+    expect(await readPeerCertificate(server.port)).toBe(before)
     expect(stderr.mock.calls.join('')).toMatch(
       /does not belong to the certificate[^]*still using the certificate from before/,
     )

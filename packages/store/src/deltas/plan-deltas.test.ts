@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { NamedBlob } from '../layout.ts'
 import type { DeltasDocument } from './deltas-document.ts'
-import { deltasThere, type DictionaryBuild, planDeltas } from './plan-deltas.ts'
+import { selectAvailableDeltas, type DictionaryBuild, planDeltas } from './plan-deltas.ts'
 
 const digests = fc.constantFrom(...'0123456789'.split('').map((digit) => digit.repeat(64)))
 /** One content has one size. */
@@ -161,11 +161,11 @@ function list(document: DeltasDocument['files']): readonly string[] {
   )
 }
 
-describe('deltasThere', () => {
+describe('selectAvailableDeltas', () => {
   test('keeps what is there, and no file or dictionary without any', () => {
     fc.assert(
       fc.property(documents, fc.uniqueArray(digests), (document, there) => {
-        const left = deltasThere(document.files, ({ sha256 }) => there.includes(sha256))
+        const left = selectAvailableDeltas(document.files, ({ sha256 }) => there.includes(sha256))
         const isThere = (line: string): boolean => there.includes(line.split(' ')[3] ?? '')
         expect(list(left)).toEqual(list(document.files).filter(isThere))
         for (const deltas of left.values()) {

@@ -50,7 +50,7 @@ export function planDeltas(
   }
   const recent = earlier.map(({ manifest: { files } }) => new Set(files.map(({ sha256 }) => sha256)))
   const carried = new Map(
-    [...deltasThere(known, isThere)].map(([sha256, deltas]) => [sha256, newestOf(deltas, recent)]),
+    [...selectAvailableDeltas(known, isThere)].map(([sha256, deltas]) => [sha256, newestOf(deltas, recent)]),
   )
   const pairs: DeltaPair[] = []
   const planned = new Set<string>()
@@ -79,7 +79,7 @@ function newestOf(deltas: DeltasOfFile, builds: readonly ReadonlySet<string>[]):
 }
 
 /** A document without what the store does not have. */
-export function deltasThere(
+export function selectAvailableDeltas(
   files: DeltasDocument['files'],
   isThere: (blob: NamedBlob) => boolean,
 ): DeltasDocument['files'] {

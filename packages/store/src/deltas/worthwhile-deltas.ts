@@ -16,7 +16,7 @@ export function worthwhileDeltas(
   file: ManifestFile,
   deltas: Extract<DeltaAnswer, { deltas: object }>['deltas'],
 ): readonly WorthwhileDelta[] {
-  const most = smallestForm(file) * largestShare
+  const most = smallestSentSize(file) * largestShare
   return deltaCodings.flatMap((coding) => {
     const delta = deltas[coding]
     return delta === undefined || delta.length > most ? [] : [{ coding, delta }]
@@ -24,6 +24,6 @@ export function worthwhileDeltas(
 }
 
 /** The size of a file as it is sent to who has no dictionary. */
-export function smallestForm({ size, variants }: ManifestFile): number {
+export function smallestSentSize({ size, variants }: ManifestFile): number {
   return Math.min(size, ...variants.map((variant) => variant.size))
 }

@@ -3,9 +3,9 @@ import { open, readdir, readFile, stat, unlink, writeFile } from 'node:fs/promis
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { OperatorError } from '@serve-dist/manifest'
-import { isMissing } from '@serve-dist/foundation/files/file-error'
+import { isNotFoundError } from '@serve-dist/foundation/files/file-error'
 import { makeFolder } from './make-folder.ts'
-import { isGone, nameOf, thisProcess } from './process-identity.ts'
+import { hasProcessEnded, describeProcess, identifyProcess } from './process-identity.ts'
 
 /** In milliseconds. */
 export interface LockLimits {
@@ -88,7 +88,7 @@ async function take(lock: string, number: number): Promise<Ticket | undefined> {
   })
   if (handle === undefined) return undefined
   try {
-    await handle.writeFile(`${heldMark} ${thisProcess()}\n`)
+    await handle.writeFile(`${heldMark} ${identifyProcess()}\n`)
     // Who looked long ago may have made a number that was there, and removed, meanwhile.
     if ((await numbersIn(lock)).at(-1) === number) return { number, handle }
   } catch (error) {
@@ -108,13 +108,13 @@ async function holderOf(lock: string, number: number, lifeless: number): Promise
     const text = await readFile(path, 'utf8')
     if (text.startsWith(freeMark)) return undefined
     const identity = text.slice(heldMark.length).trim()
-    const gone = await isGone(identity)
+    const gone = await hasProcessEnded(identity)
     if (gone === true) return undefined
     const { mtimeMs } = await stat(path)
     if (gone === undefined && (await folderTime(lock)) - mtimeMs > lifeless) return undefined
-    return nameOf(identity)
+    return describeProcess(identity)
   } catch (error) {
-    if (isMissing(error)) return 'a process that has just ended'
+    if (isNotFoundError(error)) return 'a process that has just ended'
     throw error
   }
 }

@@ -1,7 +1,7 @@
 import { mkdir, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { OperatorError } from '@serve-dist/manifest'
-import { isMissing, reasonOf } from '@serve-dist/foundation/files/file-error'
+import { isNotFoundError, reasonOf } from '@serve-dist/foundation/files/file-error'
 
 /**
  * Makes a folder, and those above it that are missing. Node's own `recursive` never ends where a system lets nobody make
@@ -14,7 +14,7 @@ export async function makeFolder(folder: string): Promise<readonly string[]> {
   try {
     return await makeOne(folder)
   } catch (error) {
-    if (!isMissing(error) || dirname(folder) === folder) throw cannotMake(folder, error)
+    if (!isNotFoundError(error) || dirname(folder) === folder) throw cannotMake(folder, error)
   }
   const above = await makeFolder(dirname(folder))
   try {

@@ -1,12 +1,12 @@
 import { lstat, readdir, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
-import { isMissing } from '@serve-dist/foundation/files/file-error'
+import { isNotFoundError } from '@serve-dist/foundation/files/file-error'
 import type { Content, ListedObject, PutOptions, StoreBackend, Written } from '../backend.ts'
-import { provenContent } from '../proven-content.ts'
+import { verifyContent } from '../verify-content.ts'
 import { checkKey, type FailedStep, storeUnavailable } from '../store-error.ts'
 import { folderTime, lockFolder } from './lock-folder.ts'
 import { makeFolder } from './make-folder.ts'
-import { createSharedFlush, moveInto, stageFile } from './stage-file.ts'
+import { createSharedFlush, moveIntoPlace, stageFile } from './stage-file.ts'
 import { openFile, versionAt } from './stored-file.ts'
 
 /** What is being written; whoever is killed leaves it. */
@@ -51,8 +51,8 @@ export function openFolderStore(place: string): StoreBackend {
   const write = async (key: string, content: Content, options: PutOptions): Promise<Written | 'conflict'> => {
     const { replaces, signal } = options
     const target = join(place, key)
-    const { path, ...written } = await stageFile(staging, provenContent(key, content), signal)
-    const move = async (): Promise<void> => await flush(await moveInto(path, target))
+    const { path, ...written } = await stageFile(staging, verifyContent(key, content), signal)
+    const move = async (): Promise<void> => await flush(await moveIntoPlace(path, target))
     try {
       if (replaces === undefined) await move()
       else {
@@ -107,7 +107,7 @@ export function openFolderStore(place: string): StoreBackend {
       checkKey(key)
       const remove = async (): Promise<void> =>
         await unlink(join(place, key)).catch((error: unknown) => {
-          if (!isMissing(error)) throw error
+          if (!isNotFoundError(error)) throw error
         })
       await attempt({ verb: 'delete', key }, remove, signal)
     },
@@ -123,7 +123,7 @@ export function openFolderStore(place: string): StoreBackend {
 /** Those of files, at any depth; what begins with a dot is the backend's own. */
 async function keysIn(place: string, folder: string): Promise<string[]> {
   const entries = await readdir(join(place, folder), { withFileTypes: true }).catch((error: unknown) => {
-    if (isMissing(error)) return []
+    if (isNotFoundError(error)) return []
     throw error
   })
   const keys: string[] = []
@@ -141,7 +141,7 @@ async function look(place: string, key: string): Promise<ListedObject | undefine
     return { key, size, modified: mtimeMs }
   } catch (error) {
     // Deleted meanwhile.
-    if (isMissing(error)) return undefined
+    if (isNotFoundError(error)) return undefined
     throw error
   }
 }

@@ -3,27 +3,27 @@ import { readFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
 
 /** Which process this is, among those of all machines: where it can be seen, its number, and when it started. */
-export function thisProcess(): string {
+export function identifyProcess(): string {
   return [where(), process.pid, startOf(readOr('/proc/self/stat')) ?? '-'].join(' ')
 }
 
 /**
  * Whether a process has ended.
  *
- * @param identity - what `thisProcess` answered there.
+ * @param identity - what `identifyProcess` answered there.
  * @returns `undefined` where that cannot be told from here.
  */
-export async function isGone(identity: string): Promise<boolean | undefined> {
+export async function hasProcessEnded(identity: string): Promise<boolean | undefined> {
   const [place, id, start] = identity.split(' ')
   if (place !== where() || !Number(id)) return undefined
   const status = await readFile(`/proc/${id}/stat`, 'utf8').catch(() => '')
   if (status !== '') return startOf(status) !== start
   // Hidden from this user, or a system without it: another process may have the number by now.
-  return isThere(Number(id)) ? undefined : true
+  return isRunning(Number(id)) ? undefined : true
 }
 
 /** For messages. */
-export function nameOf(identity: string): string {
+export function describeProcess(identity: string): string {
   const [place = '', id] = identity.split(' ')
   return id === undefined ? 'a process' : `process ${id} on ${place.split('/')[0]}`
 }
@@ -57,7 +57,7 @@ function startOf(status: string): string | undefined {
   return state === 'Z' || state === 'X' ? undefined : others[18]
 }
 
-function isThere(id: number): boolean {
+function isRunning(id: number): boolean {
   try {
     process.kill(id, 0)
     return true

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import type { Readable } from 'node:stream'
-import { isMissing } from '@serve-dist/foundation/files/file-error'
+import { isNotFoundError } from '@serve-dist/foundation/files/file-error'
 import { flushFolder } from '@serve-dist/foundation/files/flush-folder'
 import type { Written } from '../backend.ts'
 import { makeFolder } from './make-folder.ts'
@@ -54,7 +54,7 @@ const isBusy = (error: unknown): boolean =>
  *
  * @returns the folder in which its name is to be flushed.
  */
-export async function moveInto(path: string, target: string): Promise<string> {
+export async function moveIntoPlace(path: string, target: string): Promise<string> {
   const folder = dirname(target)
   await inFolder(folder, async () => {
     for (let wait = 10; ; wait *= 2) {
@@ -75,7 +75,7 @@ async function inFolder<T>(folder: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (error) {
-    if (!isMissing(error)) throw error
+    if (!isNotFoundError(error)) throw error
     for (const made of await makeFolder(folder)) await flushFolder(dirname(made))
     return await work()
   }

@@ -1,7 +1,7 @@
 import type { BigIntStats } from 'node:fs'
 import { type FileHandle, open, stat } from 'node:fs/promises'
 import { Readable } from 'node:stream'
-import { isMissing } from '@serve-dist/foundation/files/file-error'
+import { isNotFoundError } from '@serve-dist/foundation/files/file-error'
 import type { StoredObject } from '../backend.ts'
 
 /** What changes with a file: each write makes another one, and a rename leaves both as they are. */
@@ -14,7 +14,7 @@ export async function versionAt(path: string): Promise<string | undefined> {
   try {
     return versionOf(await stat(path, { bigint: true }))
   } catch (error) {
-    if (isMissing(error)) return undefined
+    if (isNotFoundError(error)) return undefined
     throw error
   }
 }
@@ -35,7 +35,7 @@ export async function openFile(
   // Asked often, and mostly in vain: without opening it.
   if (unless !== undefined && (await versionAt(path)) === unless) return 'unchanged'
   const handle = await open(path, 'r').catch((error: unknown) => {
-    if (isMissing(error)) return undefined
+    if (isNotFoundError(error)) return undefined
     throw error
   })
   if (handle === undefined) return undefined

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { type History, layoutVersion, type NamedBlob } from '../layout.ts'
 import { defaultRetention, keptGenerations, type Retention } from './kept-generations.ts'
-import { rowToRestore, withPublished, withRestored } from './next-history.ts'
+import { selectRowToRestore, withPublished, withRestored } from './next-history.ts'
 
 const day = 24 * 60 * 60 * 1000
 const start = Date.parse('2026-01-01T00:00:00Z')
@@ -63,7 +63,7 @@ describe('keptGenerations', () => {
   })
 
   test('of a build that was current twice counts from the last time', () => {
-    const row = rowToRestore(daily(3), idOf(1))
+    const row = selectRowToRestore(daily(3), idOf(1))
     if (row === undefined) throw new Error('build 1 is there')
     const history = withPublished(withRestored(daily(3), row, start + 4 * day), idOf(4), start + 5 * day)
     expect(kept(history, { generations: 1 })).toBe('41')

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { type History, layoutVersion, parseHistory, stringifyHistory } from '../layout.ts'
-import { rowToRestore, withOnly, withPublished, withRestored } from './next-history.ts'
+import { selectRowToRestore, withOnly, withPublished, withRestored } from './next-history.ts'
 
 const hour = 3_600_000
 const start = Date.parse('2026-01-01T00:00:00Z')
@@ -20,7 +20,7 @@ function published(...ids: readonly string[]): History {
 }
 
 function rollBack(history: History, id?: string): History {
-  const row = rowToRestore(history, id)
+  const row = selectRowToRestore(history, id)
   if (row === undefined) throw new Error('there is nothing to restore')
   return withRestored(history, row, start + 100 * hour)
 }
@@ -58,7 +58,7 @@ describe('a rollback', () => {
     expect(rowsOf(once)).toEqual(['4b2', '3c', '2b', '1a'])
     const twice = rollBack(once)
     expect(rowsOf(twice)).toEqual(['5a1', '4b2', '3c', '2b', '1a'])
-    expect(rowToRestore(twice)).toBeUndefined()
+    expect(selectRowToRestore(twice)).toBeUndefined()
   })
 
   test('after a rollback and a publish goes to what was current before that publish, then further back', () => {
@@ -69,13 +69,13 @@ describe('a rollback', () => {
 
   test('goes to the build that is asked for, forward too', () => {
     expect(rowsOf(rollBack(rollBack(published(a, b, c), a), c))[0]).toBe('5c3')
-    expect(rowToRestore(published(a), b)).toBeUndefined()
+    expect(selectRowToRestore(published(a), b)).toBeUndefined()
   })
 
   test('passes over rows of the build that is current', () => {
     const history = withOnly(published(b, a, c, a), new Set([a, b]))
     expect(rowsOf(history)).toEqual(['4a', '2a', '1b'])
-    expect(rowToRestore(history)?.id).toBe(b)
+    expect(selectRowToRestore(history)?.id).toBe(b)
   })
 
   test('repeated comes to an end, with a build of an earlier origin each time, in any history', () => {
@@ -85,11 +85,11 @@ describe('a rollback', () => {
         let history = published(a)
         for (const id of steps) {
           if (id !== undefined) history = withPublished(history, id, start)
-          else if (rowToRestore(history) !== undefined) history = rollBack(history)
+          else if (selectRowToRestore(history) !== undefined) history = rollBack(history)
         }
         expect(parseHistory(stringifyHistory(history), 'store')).toEqual(history)
-        let row = rowToRestore(history)
-        for (let last = Infinity; row !== undefined; row = rowToRestore(history)) {
+        let row = selectRowToRestore(history)
+        for (let last = Infinity; row !== undefined; row = selectRowToRestore(history)) {
           expect(row.id).not.toBe(history.history[0]?.id)
           expect(row.restores ?? row.number).toBeLessThan(last)
           last = row.restores ?? row.number

@@ -26,7 +26,7 @@ export function withOnly(history: History, ids: ReadonlySet<string>): History {
  *
  * @returns `undefined` where there is none.
  */
-export function rowToRestore({ history }: History, id?: string): HistoryRow | undefined {
+export function selectRowToRestore({ history }: History, id?: string): HistoryRow | undefined {
   const [current] = history
   if (current === undefined) return undefined
   if (id !== undefined) return history.find((row) => row.id === id)

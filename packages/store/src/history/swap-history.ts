@@ -31,7 +31,7 @@ export async function readHead(store: StoreBackend, options?: Stoppable): Promis
 }
 
 /** Milliseconds for which others wait for somebody who was killed while deleting. */
-export const leaseLength = 60_000
+export const leaseMilliseconds = 60_000
 
 /** Milliseconds between looks at whether somebody still deletes. */
 const [shortestWait, longestWait] = [50, 1000]
@@ -41,10 +41,10 @@ const [shortestWait, longestWait] = [50, 1000]
  * is another one. Somebody who was killed is waited for until the time that they gave, and no longer than that can be: their
  * clock may have been wrong.
  */
-export async function readQuietHead(
+export async function readHeadAfterDeletion(
   store: ObservedStore,
   { signal }: Stoppable = {},
-  longest: number = leaseLength,
+  longest: number = leaseMilliseconds,
 ): Promise<Head> {
   let seen: { readonly until: string; readonly since: number } | undefined
   for (let wait = shortestWait; ; wait = Math.min(2 * wait, longestWait)) {

@@ -1,6 +1,6 @@
 import { OperatorError } from '@serve-dist/manifest'
-import { mostTries, type ResolvedChangeOptions } from '../change-options.ts'
-import { type Head, readHead, readQuietHead } from '../history/swap-history.ts'
+import { maximumAttempts, type ResolvedChangeOptions } from '../change-options.ts'
+import { type Head, readHead, readHeadAfterDeletion } from '../history/swap-history.ts'
 import { blobsPrefix } from '../layout.ts'
 import { type ListedObjects, listObjects } from '../list-objects.ts'
 import type { ObservedStore } from '../observe-store.ts'
@@ -29,15 +29,15 @@ export async function planAndDelete<Plan extends ChangePlan>(
   plan: (head: Head, listed: ListedObjects) => Promise<Plan>,
 ): Promise<PlannedChange<Plan>> {
   const { isDryRun, signal } = options
-  for (let tries = 1; tries <= mostTries; tries += 1) {
+  for (let tries = 1; tries <= maximumAttempts; tries += 1) {
     signal?.throwIfAborted()
-    const head = isDryRun ? await readHead(store, options) : await readQuietHead(store, options)
+    const head = isDryRun ? await readHead(store, options) : await readHeadAfterDeletion(store, options)
     const listed = await listObjects(store, blobsPrefix, options)
     const planned = await plan(head, listed)
     if (isDryRun) return { plan: planned, listed, deletion: undefined }
     const deletion = await swapAndDelete(store, { ...planned, head }, options)
     if (deletion !== undefined) return { plan: planned, listed, deletion }
   }
-  const problem = `${store.place}: the history changed during each of ${mostTries} tries. Try again when no other job changes the store.`
+  const problem = `${store.place}: the history changed during each of ${maximumAttempts} tries. Try again when no other job changes the store.`
   throw new OperatorError('SD_STORE_CONFLICT', problem)
 }

@@ -1,5 +1,5 @@
-import { count } from '@serve-dist/foundation/text/count'
-import { firstNames } from '@serve-dist/foundation/text/first-names'
+import { pluralize } from '@serve-dist/foundation/text/pluralize'
+import { joinFirstNames } from '@serve-dist/foundation/text/join-first-names'
 import { formatBytes } from '@serve-dist/foundation/text/byte-size'
 import { deltasKey } from '../deltas/deltas-document.ts'
 import { generationKey, generationsPrefix, type History } from '../layout.ts'
@@ -96,8 +96,10 @@ function warningsOf(
     warnings.push(`the current build and the one that it replaced ${sizes}: both are kept, and no other`)
   }
   if (missing.size > 0) {
-    const what = `${count(missing.size, 'build')} of the history`
-    warnings.push(`${what}: the store has no manifest (${firstNames([...missing])}), so nobody can serve it`)
+    const what = `${pluralize(missing.size, 'build')} of the history`
+    warnings.push(
+      `${what}: the store has no manifest (${joinFirstNames([...missing])}), so nobody can serve it`,
+    )
   }
   return warnings
 }

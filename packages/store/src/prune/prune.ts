@@ -1,7 +1,7 @@
 import type { StoreBackend } from '../backend.ts'
 import { type ChangeOptions, resolveChangeOptions } from '../change-options.ts'
 import { resolveRetention, type Retention } from '../history/kept-generations.ts'
-import { expectConditions } from '../expect-conditions.ts'
+import { requireConditionalWrites } from '../require-conditional-writes.ts'
 import { observeStore } from '../observe-store.ts'
 import { planAndDelete } from './plan-and-delete.ts'
 import { planPrune } from './plan-prune.ts'
@@ -31,7 +31,7 @@ export async function prune(
   const resolved = resolveChangeOptions(options)
   const limits = { ...resolved, retention: resolveRetention(retention) }
   const observed = observeStore(store)
-  await expectConditions(observed, resolved)
+  await requireConditionalWrites(observed, resolved)
   const change = await planAndDelete(
     observed,
     resolved,

@@ -1,5 +1,5 @@
 import { reasonOf } from '@serve-dist/foundation/files/file-error'
-import { bytesOf } from '../bytes-of.ts'
+import { sumBytes } from '../sum-bytes.ts'
 import type { ListedObjects } from '../list-objects.ts'
 import type { PlannedChange } from './plan-and-delete.ts'
 import type { ChangePlan } from './swap-and-delete.ts'
@@ -18,7 +18,7 @@ export function prunedOf(keys: Iterable<string>, listed: ListedObjects): Pruned 
   const all = new Set(keys)
   const blobs = [...listed.values()].filter(({ key }) => all.has(key))
   const generations = [...all].flatMap((key) => /^generations\/(\w+)\.json$/.exec(key)?.[1] ?? [])
-  return { generations: generations.toSorted(), blobs: blobs.length, bytes: bytesOf(blobs) }
+  return { generations: generations.toSorted(), blobs: blobs.length, bytes: sumBytes(blobs) }
 }
 
 /** Describes what a prune deleted, or would delete, and what it could not delete. */

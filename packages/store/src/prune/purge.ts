@@ -3,7 +3,7 @@ import { reasonOf } from '@serve-dist/foundation/files/file-error'
 import type { StoreBackend } from '../backend.ts'
 import { type ChangeOptions, resolveChangeOptions, type ResolvedChangeOptions } from '../change-options.ts'
 import { deltasKey } from '../deltas/deltas-document.ts'
-import { expectConditions } from '../expect-conditions.ts'
+import { requireConditionalWrites } from '../require-conditional-writes.ts'
 import { findGeneration } from '../find-generation.ts'
 import { withOnly } from '../history/next-history.ts'
 import { blobKey, generationKey, generationsPrefix, type History, type HistoryRow } from '../layout.ts'
@@ -41,7 +41,7 @@ export async function purge(
 ): Promise<PurgeSummary> {
   const resolved = resolveChangeOptions(options)
   const observed = observeStore(store)
-  await expectConditions(observed, resolved)
+  await requireConditionalWrites(observed, resolved)
   const { plan, listed, deletion } = await planAndDelete(
     observed,
     resolved,

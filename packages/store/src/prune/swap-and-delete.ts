@@ -1,6 +1,12 @@
-import { forEachAtOnce } from '@serve-dist/foundation/concurrency/for-each-at-once'
+import { forEachConcurrently } from '@serve-dist/foundation/concurrency/for-each-concurrently'
 import { isoSeconds } from '../history/next-history.ts'
-import { type Head, leaseLength, readHead, swapHistory, type SwapOptions } from '../history/swap-history.ts'
+import {
+  type Head,
+  leaseMilliseconds,
+  readHead,
+  swapHistory,
+  type SwapOptions,
+} from '../history/swap-history.ts'
 import type { History } from '../layout.ts'
 import type { ObservedStore } from '../observe-store.ts'
 
@@ -87,7 +93,7 @@ async function deleteObjects(
     while (held !== undefined && deleted.size < keys.length && !isStopped()) {
       const { lease } = held
       const left = whileHeld(keys.slice(deleted.size), lease, isStopped)
-      await forEachAtOnce(left, concurrency, async (key) => {
+      await forEachConcurrently(left, concurrency, async (key) => {
         await store.delete(key, { signal: lease.signal })
         deleted.add(key)
       })
@@ -113,7 +119,7 @@ function* whileHeld(keys: readonly string[], { end }: Lease, isStopped: () => bo
 /** A lease from now on, which the next swap is to write. */
 function beginLease(store: ObservedStore): Lease {
   return {
-    deletesUntil: isoSeconds(store.now() + leaseLength),
+    deletesUntil: isoSeconds(store.now() + leaseMilliseconds),
     end: performance.now() + workLength,
     signal: AbortSignal.timeout(tryLength),
   }

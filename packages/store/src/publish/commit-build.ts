@@ -1,7 +1,7 @@
 import { type Manifest, OperatorError, stringifyManifest } from '@serve-dist/manifest'
 import { reasonOf } from '@serve-dist/foundation/files/file-error'
 import { deltasKey, stringifyDeltas } from '../deltas/deltas-document.ts'
-import { deltasThere } from '../deltas/plan-deltas.ts'
+import { selectAvailableDeltas } from '../deltas/plan-deltas.ts'
 import { withPublished } from '../history/next-history.ts'
 import type { Head } from '../history/swap-history.ts'
 import { blobsOf, generationKey, type History } from '../layout.ts'
@@ -10,10 +10,10 @@ import type { ObservedStore } from '../observe-store.ts'
 import { planAndDelete, type PlannedChange } from '../prune/plan-and-delete.ts'
 import { planPrune, type PrunePlan } from '../prune/plan-prune.ts'
 import { generationBlobsOf } from '../read-builds.ts'
-import { orUndefined, readDeltas, readGeneration } from '../read-documents.ts'
+import { undefinedIfUnreadable, readDeltas, readGeneration } from '../read-documents.ts'
 import type { MadeDeltas } from './make-deltas.ts'
 import type { ResolvedPublishOptions } from './publish-options.ts'
-import type { Build, SourceBlob } from './read-build.ts'
+import type { Build, SourceBlob } from './read-source-build.ts'
 import { sendBlobs } from './send-blobs.ts'
 
 /** What a commit goes by. */
@@ -104,8 +104,8 @@ async function putDeltas(
   if (deltas?.files === undefined || deltas.summary.isThere) return
   const id = manifest.buildId
   const wasPublished = head.history.history.some((row) => row.id === id)
-  if (wasPublished && (await orUndefined(readDeltas(store, id, { signal }))) !== undefined) return
-  const files = deltasThere(deltas.files, (blob) => isListed(listed, blob))
+  if (wasPublished && (await undefinedIfUnreadable(readDeltas(store, id, { signal }))) !== undefined) return
+  const files = selectAvailableDeltas(deltas.files, (blob) => isListed(listed, blob))
   const text = Buffer.from(stringifyDeltas({ version: 1, files }))
   await store.put(deltasKey(id), text, { signal })
 }
@@ -118,7 +118,7 @@ async function putGeneration(
 ): Promise<void> {
   const id = manifest.buildId
   if (head.history.history.some((row) => row.id === id)) {
-    const there = await orUndefined(readGeneration(store, id, { signal }))
+    const there = await undefinedIfUnreadable(readGeneration(store, id, { signal }))
     if (there !== undefined) return expectSameBlobs(store.place, { there, manifest })
   }
   const text = Buffer.from(stringifyManifest(manifest))

@@ -2,17 +2,17 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { sha256Of } from '@serve-dist/foundation/text/sha256-of'
 import { type DeltaCoding } from '@serve-dist/manifest'
-import { count } from '@serve-dist/foundation/text/count'
-import { forEachAtOnce } from '@serve-dist/foundation/concurrency/for-each-at-once'
-import { usableCores } from '@serve-dist/foundation/process/usable-cores'
+import { pluralize } from '@serve-dist/foundation/text/pluralize'
+import { forEachConcurrently } from '@serve-dist/foundation/concurrency/for-each-concurrently'
+import { countUsableCores } from '@serve-dist/foundation/process/count-usable-cores'
 import type { Stoppable, StoreBackend } from '../backend.ts'
-import { bytesOf } from '../bytes-of.ts'
+import { sumBytes } from '../sum-bytes.ts'
 import { blobKey, type History, type NamedBlob } from '../layout.ts'
 import { isListed, type ListedObjects } from '../list-objects.ts'
 import type { ResolvedPublishOptions } from './publish-options.ts'
-import { type Build, notAsBuilt } from './read-build.ts'
+import { type Build, buildMismatchError } from './read-source-build.ts'
 import { readBlob } from '../read-blob.ts'
-import { orUndefined, readDeltas, readGeneration } from '../read-documents.ts'
+import { undefinedIfUnreadable, readDeltas, readGeneration } from '../read-documents.ts'
 import { createWeightedSemaphore } from '@serve-dist/foundation/concurrency/create-weighted-semaphore'
 import { availableDeltaCodings } from '../deltas/delta-codec.ts'
 import type { DeltasDocument, DeltasOfFile, DeltaVariants } from '../deltas/deltas-document.ts'
@@ -83,7 +83,7 @@ export async function makeDeltas(
   const earlier = (
     await Promise.all(others.map(async (other) => await readEarlier(store, other, options)))
   ).flat()
-  const there = ids.includes(id) ? await orUndefined(readDeltas(store, id, options)) : undefined
+  const there = ids.includes(id) ? await undefinedIfUnreadable(readDeltas(store, id, options)) : undefined
   if (there !== undefined) {
     return { summary: { ...none, codings, isThere: true }, earlier, files: there.files, warnings: [] }
   }
@@ -112,8 +112,8 @@ async function readEarlier(
   { signal }: Stoppable,
 ): Promise<readonly DictionaryBuild[]> {
   const [manifest, deltas] = await Promise.all([
-    orUndefined(readGeneration(store, id, { signal })),
-    orUndefined(readDeltas(store, id, { signal })),
+    undefinedIfUnreadable(readGeneration(store, id, { signal })),
+    undefinedIfUnreadable(readDeltas(store, id, { signal })),
   ])
   return manifest === undefined ? [] : [{ manifest, deltas }]
 }
@@ -145,7 +145,7 @@ async function makePairs(
   const counts = { bytes: 0, tooLarge: 0, leftOut: 0 }
   const isOver = (): boolean => performance.now() - began >= deltaBudget
   const inMemory = createWeightedSemaphore(mostHeld)
-  const threads = createThreads(usableCores())
+  const threads = createThreads(countUsableCores())
   const stop = (): void => void threads.end()
   signal?.addEventListener('abort', stop)
 
@@ -183,11 +183,11 @@ async function makePairs(
     if (Object.keys(variants).length > 0) deltas.push({ pair, variants })
     else counts.tooLarge += 1
   }
-  const all = { allDeltas: pairs.length, allBytes: bytesOf(pairs.map(({ file }) => file)) }
+  const all = { allDeltas: pairs.length, allBytes: sumBytes(pairs.map(({ file }) => file)) }
   const done = { deltas: 0, bytes: 0 }
   try {
     if (pairs.length > 0) onDelta({ ...done, ...all })
-    await forEachAtOnce(pairs, concurrency, async (pair) => {
+    await forEachConcurrently(pairs, concurrency, async (pair) => {
       await inMemory(async () => await makePair(pair), pair.file.size + pair.dictionary.size)
       done.deltas += 1
       done.bytes += pair.file.size
@@ -199,7 +199,7 @@ async function makePairs(
   }
   const [problem] = problems
   const warnings =
-    problem === undefined ? [] : [`${count(problems.length, 'delta')} could not be made: ${problem}`]
+    problem === undefined ? [] : [`${pluralize(problems.length, 'delta')} could not be made: ${problem}`]
   return { deltas, counts, warnings }
 }
 
@@ -207,7 +207,7 @@ async function makePairs(
 async function readSource(directory: string, { path, sha256 }: DeltaPair['file']): Promise<Uint8Array> {
   const bytes = await readFile(join(directory, path))
   if (sha256Of(bytes) === sha256) return bytes
-  throw notAsBuilt(directory, [`${path}: has other bytes than the manifest says (SHA-256 differs)`])
+  throw buildMismatchError(directory, [`${path}: has other bytes than the manifest says (SHA-256 differs)`])
 }
 
 async function sendDelta(

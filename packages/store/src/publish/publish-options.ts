@@ -1,5 +1,5 @@
 import { OperatorError } from '@serve-dist/manifest'
-import { mismatch } from '@serve-dist/foundation/values/mismatch'
+import { describeMismatch } from '@serve-dist/foundation/values/describe-mismatch'
 import { type ChangeOptions, resolveChangeOptions, type ResolvedChangeOptions } from '../change-options.ts'
 import { resolveRetention, type Retention } from '../history/kept-generations.ts'
 
@@ -77,7 +77,7 @@ export function resolvePublishOptions(options: PublishOptions): ResolvedPublishO
   const { retention = {}, isForced = false, isVerified = false, onProgress = () => {} } = options
   const { makesDeltas = true, deltaBudget = 30_000, onDelta = () => {} } = options
   if (!(deltaBudget >= 0)) {
-    const problem = `deltaBudget: ${mismatch('milliseconds, 0 or more', deltaBudget)}`
+    const problem = `deltaBudget: ${describeMismatch('milliseconds, 0 or more', deltaBudget)}`
     throw new OperatorError('SD_OPTION_INVALID', problem)
   }
   return {

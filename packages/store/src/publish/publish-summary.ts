@@ -1,11 +1,11 @@
 import type { Download } from '@serve-dist/manifest'
-import { bytesOf } from '../bytes-of.ts'
+import { sumBytes } from '../sum-bytes.ts'
 import type { NamedBlob } from '../layout.ts'
 import { describePrune, type Pruned } from '../prune/pruned.ts'
 import type { Commit } from './commit-build.ts'
-import { downloadOf } from './download.ts'
+import { computeDownload } from './compute-download.ts'
 import type { DeltasSummary, MadeDeltas } from './make-deltas.ts'
-import type { Build, SourceBlob } from './read-build.ts'
+import type { Build, SourceBlob } from './read-source-build.ts'
 
 /** So much of a build. */
 export interface Amount {
@@ -85,7 +85,7 @@ export function summarize({
     new: amountOf(fresh.values(), originals),
     reused: amountOf(reused, originals),
     ...(earlier !== undefined && {
-      download: downloadOf(manifest, {
+      download: computeDownload(manifest, {
         had: earlier.originals,
         replaced: deltas?.earlier.find((build) => build.manifest.buildId === replaced)?.manifest,
         deltas: deltas?.files,
@@ -102,5 +102,5 @@ export function summarize({
 function amountOf(blobs: Iterable<NamedBlob>, originals: Pick<ReadonlySet<string>, 'has'>): Amount {
   const all = [...blobs]
   const files = all.filter(({ sha256 }) => originals.has(sha256)).length
-  return { files, blobs: all.length, bytes: bytesOf(all) }
+  return { files, blobs: all.length, bytes: sumBytes(all) }
 }

@@ -2,16 +2,16 @@ import { isAbsolute, relative, resolve } from 'node:path'
 import { OperatorError } from '@serve-dist/manifest'
 import type { StoreBackend } from '../backend.ts'
 import { makeDeltas } from './make-deltas.ts'
-import { expectConditions } from '../expect-conditions.ts'
+import { requireConditionalWrites } from '../require-conditional-writes.ts'
 import { readHead } from '../history/swap-history.ts'
 import { blobsPrefix } from '../layout.ts'
 import { isListed, listObjects } from '../list-objects.ts'
 import { observeStore } from '../observe-store.ts'
 import { commitBuild } from './commit-build.ts'
-import { findSpoilt } from './find-spoilt.ts'
+import { findCorruptBlobs } from './find-corrupt-blobs.ts'
 import { type PublishOptions, resolvePublishOptions } from './publish-options.ts'
 import { type PublishSummary, summarize } from './publish-summary.ts'
-import { readSourceBuild, type SourceBlob } from './read-build.ts'
+import { readSourceBuild, type SourceBlob } from './read-source-build.ts'
 import { sendBlobs } from './send-blobs.ts'
 
 /**
@@ -36,7 +36,7 @@ export async function publish(
 
   // 1. The build, the endpoint, and what is there.
   const build = await readSourceBuild(directory)
-  await expectConditions(observed, resolved)
+  await requireConditionalWrites(observed, resolved)
   const start = await readHead(observed, resolved)
   const listed = await listObjects(observed, blobsPrefix, resolved)
 
@@ -44,7 +44,7 @@ export async function publish(
   const sent: SourceBlob[] = build.blobs.filter((blob) => !isListed(listed, blob))
   if (resolved.isVerified) {
     const there = build.blobs.filter((blob) => isListed(listed, blob))
-    sent.push(...(await findSpoilt(observed, there, resolved)))
+    sent.push(...(await findCorruptBlobs(observed, there, resolved)))
   }
   await sendBlobs(observed, { directory, blobs: sent }, resolved)
 

@@ -2,13 +2,13 @@ import { createReadStream } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { OperatorError } from '@serve-dist/manifest'
-import { forEachAtOnce } from '@serve-dist/foundation/concurrency/for-each-at-once'
+import { forEachConcurrently } from '@serve-dist/foundation/concurrency/for-each-concurrently'
 import { reasonOf } from '@serve-dist/foundation/files/file-error'
 import type { Content, StoreBackend } from '../backend.ts'
-import { bytesOf } from '../bytes-of.ts'
+import { sumBytes } from '../sum-bytes.ts'
 import { blobKey } from '../layout.ts'
 import type { ResolvedPublishOptions } from './publish-options.ts'
-import { notAsBuilt, type SourceBlob } from './read-build.ts'
+import { buildMismatchError, type SourceBlob } from './read-source-build.ts'
 
 /** Larger files are read while they are sent; smaller ones are held meanwhile. */
 const largestHeld = 1024 * 1024
@@ -23,9 +23,9 @@ export async function sendBlobs(
   { directory, blobs }: { readonly directory: string; readonly blobs: readonly SourceBlob[] },
   { concurrency, isDryRun, onProgress, signal }: ResolvedPublishOptions,
 ): Promise<void> {
-  const all = { allBlobs: blobs.length, allBytes: bytesOf(blobs) }
+  const all = { allBlobs: blobs.length, allBytes: sumBytes(blobs) }
   const sent = { blobs: 0, bytes: 0 }
-  await forEachAtOnce(blobs, concurrency, async (blob) => {
+  await forEachConcurrently(blobs, concurrency, async (blob) => {
     signal?.throwIfAborted()
     if (!isDryRun) await sendBlob(store, { directory, blob }, signal)
     sent.blobs += 1
@@ -45,7 +45,9 @@ async function sendBlob(
   } catch (error) {
     // The backend compares what it sends with its name, and knows no path.
     if (!(error instanceof OperatorError) || error.code !== 'SD_BUILD_CHANGED') throw error
-    throw notAsBuilt(directory, [`${blob.path}: has other bytes than the manifest says (SHA-256 differs)`])
+    throw buildMismatchError(directory, [
+      `${blob.path}: has other bytes than the manifest says (SHA-256 differs)`,
+    ])
   }
 }
 
@@ -55,6 +57,6 @@ async function openFile(directory: string, { path, size }: SourceBlob): Promise<
   try {
     return await readFile(file)
   } catch (error) {
-    throw notAsBuilt(directory, [`${path}: cannot be read (${reasonOf(error)})`])
+    throw buildMismatchError(directory, [`${path}: cannot be read (${reasonOf(error)})`])
   }
 }

@@ -7,13 +7,13 @@ import type {
 } from '@aws-sdk/client-s3'
 import type { Content, StoreBackend } from '../backend.ts'
 import { currentKey } from '../layout.ts'
-import { digestOfKey, provenContent } from '../proven-content.ts'
+import { digestOfKey, verifyContent } from '../verify-content.ts'
 import { checkKey, type FailedStep, storeUnavailable } from '../store-error.ts'
-import { timeFor, withinTime } from '../within-time.ts'
+import { timeLimitFor, withTimeLimit } from '../with-time-limit.ts'
 import { connectS3, parseS3Place } from './connect-s3.ts'
 import { resumedBody } from './resumed-body.ts'
 import { s3FailureOf } from './s3-failure.ts'
-import { tryAgain } from './try-again.ts'
+import { retry } from './retry.ts'
 
 /** Of objects that try out conditions, and milliseconds after which nobody is at it any more. */
 const probesPrefix = 'probes/'
@@ -55,13 +55,13 @@ export async function openS3Store(place: string, settings: S3ClientConfig = {}):
 
   const listPage = async (begin: string, token: string | undefined, signal: AbortSignal | undefined) => {
     const input = { Bucket: bucket, Prefix: prefix + begin, ContinuationToken: token }
-    const limit = { milliseconds: timeFor(0), signal }
+    const limit = { milliseconds: timeLimitFor(0), signal }
     const ask = async (abortSignal: AbortSignal) =>
-      await tryAgain(
+      await retry(
         async () => await client.send(new sdk.ListObjectsV2Command(input), { abortSignal }),
         abortSignal,
       )
-    return await withinTime({ place, verb: 'list', key: begin }, limit, ask).catch((error: unknown) => {
+    return await withTimeLimit({ place, verb: 'list', key: begin }, limit, ask).catch((error: unknown) => {
       throw failed('list', begin, error, signal)
     })
   }
@@ -83,7 +83,7 @@ export async function openS3Store(place: string, settings: S3ClientConfig = {}):
     conditions: Partial<PutObjectCommandInput>,
     signal: AbortSignal | undefined,
   ): Promise<PutObjectCommandOutput> => {
-    const body = provenContent(key, content)
+    const body = verifyContent(key, content)
     const length = content instanceof Uint8Array ? content.length : content.size
     const command = new sdk.PutObjectCommand({
       ...objectAt(key),
@@ -102,7 +102,7 @@ export async function openS3Store(place: string, settings: S3ClientConfig = {}):
         { step: 'build' },
       )
     }
-    const limit = { milliseconds: timeFor(length), signal }
+    const limit = { milliseconds: timeLimitFor(length), signal }
     // The SDK would wait for the rest of a body that fails.
     const stop = new AbortController()
     let failure: Error | undefined
@@ -111,7 +111,7 @@ export async function openS3Store(place: string, settings: S3ClientConfig = {}):
       stop.abort()
     })
     try {
-      return await withinTime({ place, verb: 'put', key }, limit, async (end) => {
+      return await withTimeLimit({ place, verb: 'put', key }, limit, async (end) => {
         return await client.send(command, { abortSignal: AbortSignal.any([end, stop.signal]) })
       })
     } catch (error) {
@@ -146,7 +146,7 @@ export async function openS3Store(place: string, settings: S3ClientConfig = {}):
       checkKey(key)
       try {
         const conditions = unless === undefined ? {} : { IfNoneMatch: unless }
-        const first = await tryAgain(async () => await get(key, conditions, signal), signal)
+        const first = await retry(async () => await get(key, conditions, signal), signal)
         const { ContentLength: size, ETag: version } = first
         if (size === undefined || version === undefined)
           throw new Error('the answer has no length or no ETag')
@@ -196,7 +196,7 @@ export async function openS3Store(place: string, settings: S3ClientConfig = {}):
       const conditions =
         replaces === undefined ? {} : replaces === null ? { IfNoneMatch: '*' } : { IfMatch: replaces }
       try {
-        const output = await tryAgain(async () => await send(key, content, conditions, signal), signal)
+        const output = await retry(async () => await send(key, content, conditions, signal), signal)
         // Something between that answers for it, such as the page of a network that asks for a login.
         if (output.ETag === undefined) throw new Error('the answer has no ETag: it is not that of a store')
         return { version: output.ETag, time: timeOf(output) }
@@ -212,10 +212,7 @@ export async function openS3Store(place: string, settings: S3ClientConfig = {}):
       checkKey(key)
       const abort = signal === undefined ? {} : { abortSignal: signal }
       try {
-        await tryAgain(
-          async () => await client.send(new sdk.DeleteObjectCommand(objectAt(key)), abort),
-          signal,
-        )
+        await retry(async () => await client.send(new sdk.DeleteObjectCommand(objectAt(key)), abort), signal)
       } catch (error) {
         if (s3FailureOf(error).code !== 'NoSuchKey') throw failed('delete', key, error, signal)
       }

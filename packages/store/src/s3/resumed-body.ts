@@ -1,5 +1,5 @@
 import { addAbortSignal, Readable } from 'node:stream'
-import { createPatience } from './try-again.ts'
+import { createRetryDelay } from './retry.ts'
 
 interface ResumedBody {
   /** The body of the first answer. */
@@ -17,7 +17,7 @@ interface ResumedBody {
 export function resumedBody({ first, size, reopen, failed, signal }: ResumedBody): Readable {
   let answer: Readable | undefined = readable(first)
   const bytes = async function* (): AsyncGenerator<Uint8Array> {
-    const patience = createPatience()
+    const patience = createRetryDelay()
     let at = 0
     for (;;) {
       try {

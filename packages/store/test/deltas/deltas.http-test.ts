@@ -59,7 +59,7 @@ describe.skipIf(node === '')('the codec of deltas', () => {
   ])(
     `of %s makes %s, which decodes to the same bytes (SERVE_DIST_SEED=${seed})`,
     async (name, codings) => {
-      const program = fileURLToPath(new URL('../support/try-codec.mjs', import.meta.url))
+      const program = fileURLToPath(new URL('../support/check-delta-codec.mjs', import.meta.url))
       const { stdout } = await run(newerNode(name) ?? '', [program, String(seed)])
       expect(stdout.trim()).toBe(codings)
     },

@@ -39,7 +39,7 @@ async function publishMortally(
   where: string,
   death: Readonly<Record<string, string>>,
 ): Promise<number> {
-  const program = fileURLToPath(new URL('../support/mortal-publish.mjs', import.meta.url))
+  const program = fileURLToPath(new URL('../support/publish-until-killed.mjs', import.meta.url))
   const child = spawn(node, [program, after.directory, where, JSON.stringify(options)], {
     stdio: ['ignore', 'pipe', 'inherit'],
     env: { ...process.env, ...environment, ...death },

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test, vi } from 'vitest'
 import type { StoreBackend } from '../../src/backend.ts'
-import { readQuietHead } from '../../src/history/swap-history.ts'
+import { readHeadAfterDeletion } from '../../src/history/swap-history.ts'
 import { prune, publish } from '../../src/index.ts'
 import { currentKey, layoutVersion, stringifyHistory } from '../../src/layout.ts'
 import { observeStore } from '../../src/observe-store.ts'
@@ -96,7 +96,7 @@ describe.each(backends)('in $name', (backend) => {
       Buffer.from(stringifyHistory({ version: layoutVersion, deletesUntil, history: [] })),
     )
     const read = vi.spyOn(store, 'read')
-    const { history } = await readQuietHead(observeStore(store), {}, 300)
+    const { history } = await readHeadAfterDeletion(observeStore(store), {}, 300)
     expect(history).toMatchObject({ deletesUntil })
     expect(read.mock.calls.length).toBeGreaterThan(1)
   })

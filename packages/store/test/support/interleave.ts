@@ -37,7 +37,7 @@ const patience = 20
 export function startInterleaving(environment: Readonly<Record<string, string>>): Interleaving {
   let wake: (() => void) | undefined
   const actors = [0, 1].map((): Actor => {
-    const program = fileURLToPath(new URL('stepping-worker.mjs', import.meta.url))
+    const program = fileURLToPath(new URL('run-store-in-steps.mjs', import.meta.url))
     const child = fork(program, { env: { ...process.env, ...environment }, execArgv: [], execPath: node })
     const actor: Actor = { child, asked: [], end: undefined }
     child.on('message', (message: Message) => {

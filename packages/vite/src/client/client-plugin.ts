@@ -2,8 +2,8 @@ import { buildIdPath, servedBase } from '@serve-dist/manifest'
 import MagicString from 'magic-string'
 import type { Plugin, ResolvedConfig } from 'vite'
 import { importedUrl, isForeign } from '../environment/environment-url.ts'
-import { type Integration, knownBase } from '../integrations/frameworks.ts'
-import { readOwnFile } from '../read-own-file.ts'
+import { type Integration, frameworkBase } from '../integrations/frameworks.ts'
+import { readPackageFile } from '../read-package-file.ts'
 
 /** What an application imports. */
 const clientImport = 'virtual:serve-dist/client'
@@ -43,13 +43,13 @@ export function clientPlugin(integration: Integration): Plugin {
     load(id) {
       if (id !== resolvedImport) return undefined
       if (config.command !== 'build' || this.environment.config.consumer !== 'client') return inert
-      const url = knownBase(config, integration) ?? (isRelative(config) ? undefined : config.base)
+      const url = frameworkBase(config, integration) ?? (isRelative(config) ? undefined : config.base)
       // Vite would take the token for a file, if it stood in `new URL` with import.meta.url by itself.
       const expression =
         url === undefined
           ? `new URL(${JSON.stringify(buildUrlToken)}, '' + import.meta.url)`
           : JSON.stringify(encodeURI(servedBase(url) + buildIdPath))
-      return readOwnFile('client/client.js').replace(`'${buildUrlToken}'`, () => expression)
+      return readPackageFile('client/client.js').replace(`'${buildUrlToken}'`, () => expression)
     },
 
     // Before minifiers, which may write another kind of quotes, and before hashes.

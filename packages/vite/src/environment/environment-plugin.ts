@@ -18,7 +18,7 @@ import { importedUrl, nameInBundle, pageUrl } from './environment-url.ts'
 import { importsEnvironment } from './imports-environment.ts'
 import { linkEnvironment } from './link-environment.ts'
 import { loadVariables } from './load-variables.ts'
-import { namedImports } from './named-imports.ts'
+import { findNamedImports } from './find-named-imports.ts'
 import { environmentReader, readerModule, serverModule } from './server-module.ts'
 
 const resolvedImport = `\0${environmentImport}`
@@ -107,7 +107,7 @@ export function environmentPlugin(
           }
         }
         const problems = [...importing].flatMap((id) => {
-          const [name] = namedImports(parse(this.getModuleInfo(id)?.code ?? ''))
+          const [name] = findNamedImports(parse(this.getModuleInfo(id)?.code ?? ''))
           return name === undefined ? [] : [`${placeOfImport(config.root, id)}: ${namedImportMessage(name)}`]
         })
         if (problems.length > 0) this.error(problems.join('\n  '))

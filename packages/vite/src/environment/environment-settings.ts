@@ -1,5 +1,5 @@
 import { type EnvironmentType, OperatorError, type RuntimeEnvironment, s } from '@serve-dist/manifest'
-import { nearestName } from '@serve-dist/foundation/text/nearest-name'
+import { findNearestName } from '@serve-dist/foundation/text/find-nearest-name'
 
 /** What the application takes from the environment of the process that serves it. */
 export interface EnvironmentOptions {
@@ -105,6 +105,6 @@ export function readEnvironmentOptions(options: {
 }
 
 function unknownKey(key: string, known: readonly string[]): string {
-  const nearest = nearestName(key, known)
+  const nearest = findNearestName(key, known)
   return `unknown; ${nearest === undefined ? `expected ${known.join(', ')}` : `did you mean "${nearest}"?`}`
 }

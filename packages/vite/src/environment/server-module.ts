@@ -1,12 +1,12 @@
 import type { RuntimeEnvironment } from '@serve-dist/manifest'
-import { readOwnFile } from '../read-own-file.ts'
+import { readPackageFile } from '../read-package-file.ts'
 
 /** The module that reads variables, as a part of the bundle of a server, which may run where no package is. */
 export const environmentReader = '\0virtual:serve-dist/read-environment'
 
 /** The text of `environmentReader`, which the build of this package makes of what the server reads variables with. */
 export function readerModule(): string {
-  return readOwnFile('dist/environment/read-environment.js')
+  return readPackageFile('dist/environment/read-environment.js')
 }
 
 /**

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { finish } from '@serve-dist/precompress'
 import { expect, onTestFinished, test } from 'vitest'
-import { namingOf } from './frameworks.ts'
+import { hashedNameFacts } from './frameworks.ts'
 
 test('the promise of VitePress is about the names that it hashes, not about files of its public folder', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'serve-dist-'))
@@ -18,7 +18,7 @@ test('the promise of VitePress is about the names that it hashes, not about file
     await mkdir(dirname(join(folder, path)), { recursive: true })
     await writeFile(join(folder, path), path)
   }
-  const { promises } = namingOf('vitepress', 'assets')
+  const { promises } = hashedNameFacts('vitepress', 'assets')
   const { manifest } = await finish(folder, { promises, root: folder, durable: false })
   const immutable = manifest.files.filter(({ cache }) => cache === 'immutable')
   expect(immutable.map(({ path }) => path)).toEqual(hashed)

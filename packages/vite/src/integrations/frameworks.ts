@@ -3,7 +3,7 @@ import { compressCommand, OperatorError, servedBase } from '@serve-dist/manifest
 import type { BuildFacts } from '@serve-dist/precompress'
 import type { ResolvedConfig } from 'vite'
 import { pluginName } from '../instances.ts'
-import { isIntegrated } from './noted-integrations.ts'
+import { isIntegrationRegistered } from './registered-integrations.ts'
 
 /** A framework that writes into the folder when Vite has left it, so that only its integration can end its builds. */
 interface Framework {
@@ -91,7 +91,7 @@ export interface ViteMeta {
 }
 
 /** The framework whose last hook the plugin does not see, so that it makes no pass. */
-export function lateFramework(config: ResolvedConfig, meta: ViteMeta | undefined): string | undefined {
+export function findLateFramework(config: ResolvedConfig, meta: ViteMeta | undefined): string | undefined {
   const name = frameworkOf(config)
   // With environments, React Router has written everything when the last one is built. Vite 6 has no hook for that.
   const hasEnvironments = name === 'react-router' && config.builder?.sharedConfigBuild === true
@@ -100,7 +100,7 @@ export function lateFramework(config: ResolvedConfig, meta: ViteMeta | undefined
 }
 
 /** What the record of a framework's build says of hashed names; `assetsDirectory` as Vite has it. */
-export function namingOf(
+export function hashedNameFacts(
   name: string | undefined,
   assetsDirectory: string,
 ): Pick<BuildFacts, 'assetsDirectory' | 'promises'> {
@@ -116,21 +116,21 @@ export interface Integration {
 }
 
 /** What the record of a build says in a framework's own way; what its integration knows counts first. */
-export function factsOf(
+export function frameworkFacts(
   config: ResolvedConfig,
   integration: Integration,
   assetsDirectory: string,
 ): Pick<BuildFacts, 'base' | 'appType' | 'assetsDirectory' | 'promises'> {
   const name = integration.framework ?? frameworkOf(config)
   return {
-    base: servedBase(knownBase(config, integration) ?? config.base),
+    base: servedBase(frameworkBase(config, integration) ?? config.base),
     appType: appTypeOf(config),
-    ...namingOf(name, assetsDirectory),
+    ...hashedNameFacts(name, assetsDirectory),
   }
 }
 
 /** The base under which a framework serves a build, where it is another one than Vite's. */
-export function knownBase(config: ResolvedConfig, { framework, base }: Integration): string | undefined {
+export function frameworkBase(config: ResolvedConfig, { framework, base }: Integration): string | undefined {
   const name = framework ?? frameworkOf(config)
   return base ?? (name === undefined ? undefined : frameworks[name]?.base?.(config))
 }
@@ -153,11 +153,11 @@ function frameworkOf({ plugins }: ResolvedConfig): string | undefined {
 }
 
 /** One line for a framework whose integration is missing, if it is. */
-export function missingIntegration(name: string, config: ResolvedConfig): string[] {
+export function describeMissingIntegration(name: string, config: ResolvedConfig): string[] {
   const framework = frameworks[name]
   // The workers of SvelteKit read the configuration again, and build nothing.
   const isRead = process.env['SVELTEKIT_FORK'] !== undefined
-  if (framework === undefined || isRead || isIntegrated(name)) return []
+  if (framework === undefined || isRead || isIntegrationRegistered(name)) return []
   const { title, cure, folder, otherFolder } = framework
   const shown = compressCommand(relative(process.cwd(), folder(config)) || '.', '@serve-dist/server')
   const other = otherFolder === undefined ? '' : ` (${otherFolder})`

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
-import { noteIntegration } from './noted-integrations.ts'
-import { workingInstance } from '../instances.ts'
+import { registerIntegration } from './registered-integrations.ts'
+import { findActiveInstance } from '../instances.ts'
 import type { PassLog } from '../pass/pass-request.ts'
 
 /**
@@ -12,7 +12,7 @@ export default function serveDist(): ReactRouterPreset {
   return {
     name: 'serve-dist',
     reactRouterConfig() {
-      noteIntegration('react-router')
+      registerIntegration('react-router')
       return { buildEnd }
     },
   }
@@ -20,7 +20,7 @@ export default function serveDist(): ReactRouterPreset {
 
 async function buildEnd({ reactRouterConfig, viteConfig }: ReactRouterBuild): Promise<void> {
   const { plugins, root, logger } = viteConfig
-  const plugin = workingInstance(plugins)
+  const plugin = findActiveInstance(plugins)
   if (plugin === undefined) {
     logger.warn(
       '[serve-dist] nothing is compressed: put serveDist() of "@serve-dist/vite" into Vite\'s "plugins"',

@@ -3,7 +3,7 @@ import type { Plugin, ResolvedConfig, UserConfig } from 'vite'
 import { finishBuild } from '../pass/finish-build.ts'
 import { recordingPlugins } from '../plugin.ts'
 import type { ServeDistOptions } from '../serve-dist-options.ts'
-import { noteIntegration } from './noted-integrations.ts'
+import { registerIntegration } from './registered-integrations.ts'
 
 /**
  * The plugin for vite-ssg, in the place of the one for Vite alone: it compresses and describes the folder when all pages
@@ -11,7 +11,7 @@ import { noteIntegration } from './noted-integrations.ts'
  */
 export default function serveDist(options: ServeDistOptions = {}): Plugin[] {
   let client: ResolvedConfig
-  noteIntegration('vite-ssg')
+  registerIntegration('vite-ssg')
   const onFinished = async (): Promise<void> => {
     const { root, build, logger } = client
     await finishBuild({

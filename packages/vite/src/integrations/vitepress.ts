@@ -5,7 +5,7 @@ import { servedBase } from '@serve-dist/manifest'
 import { finishBuild } from '../pass/finish-build.ts'
 import { recordingPlugins } from '../plugin.ts'
 import type { ServeDistOptions } from '../serve-dist-options.ts'
-import { namingOf } from './frameworks.ts'
+import { hashedNameFacts } from './frameworks.ts'
 
 /** What a configuration of VitePress has, as far as ours changes it. */
 export interface VitePressConfig {
@@ -40,7 +40,7 @@ export default function withServeDist<Config extends VitePressConfig>(
         root: site.srcDir,
         options,
         base: servedBase(site.site.base),
-        ...namingOf('vitepress', site.assetsDir),
+        ...hashedNameFacts('vitepress', site.assetsDir),
         log: site.logger,
       })
     },

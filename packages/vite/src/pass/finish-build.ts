@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { isPromiseBroken, recordsOf } from '../record/record-build.ts'
+import { breaksHashPromise, recordsOfProject } from '../record/record-build.ts'
 import { resolveServeDistOptions, type ServeDistOptions } from '../serve-dist-options.ts'
 import type { PassRequest } from './pass-request.ts'
 import { runPasses } from './run-pass.ts'
@@ -20,7 +20,7 @@ export async function finishBuild(build: FinishBuildOptions): Promise<void> {
   const { folder, root, options, ...facts } = build
   const settings = resolveServeDistOptions(options)
   if (!settings.pass) return
-  const records = recordsOf(root)
-  const promises = isPromiseBroken(root) ? [] : (build.promises ?? [])
+  const records = recordsOfProject(root)
+  const promises = breaksHashPromise(root) ? [] : (build.promises ?? [])
   await runPasses([{ ...facts, promises, folder: resolve(root, folder), root, settings, records }])
 }

@@ -37,17 +37,17 @@ export async function markFolders(state: BuildState, folders: string[], isEmptie
 }
 
 /** Whether an environment's folders have lost what we wrote: some Vites empty them when a watched build begins. */
-export function areEmptied({ config }: Environment): boolean {
-  return !outputFolders(config).every(isOurs)
+export function wereFoldersEmptied({ config }: Environment): boolean {
+  return !outputFolders(config).every(isMarkedFolder)
 }
 
 /** Whether a folder has our manifest or our mark. */
-export function isOurs(folder: string): boolean {
+export function isMarkedFolder(folder: string): boolean {
   return existsSync(join(folder, manifestPath)) || existsSync(join(folder, pendingPath))
 }
 
 /** Says of the folders of a build that failed that they stay marked. */
-export async function tellUnserved({ logger }: Environment, state: BuildState): Promise<void> {
+export async function warnAboutMarkedFolders({ logger }: Environment, state: BuildState): Promise<void> {
   const marked = [...state.marked]
   state.marked.clear()
   for (const folder of marked) {

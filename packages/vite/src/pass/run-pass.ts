@@ -3,7 +3,7 @@ import { createProgressLine } from '@serve-dist/foundation/terminal/create-progr
 import { finish, type PrecompressReport } from '@serve-dist/precompress'
 import { checkBudgets, describeBudget, formatPass } from '@serve-dist/report'
 import colors from 'picocolors'
-import { rememberPass } from './exit-watch.ts'
+import { checkFolderAtExit } from './check-at-exit.ts'
 import type { PassRequest } from './pass-request.ts'
 
 /** Compresses the final folders of a build one after the other, and weighs them together. */
@@ -11,7 +11,7 @@ export async function runPasses(requests: readonly PassRequest[]): Promise<void>
   const reports: PrecompressReport[] = []
   for (const request of requests) {
     reports.push(await runPass(request))
-    if (request.isWatched !== true) rememberPass(request)
+    if (request.isWatched !== true) checkFolderAtExit(request)
   }
   const [first] = requests
   if (first !== undefined && first.isWatched !== true) enforceBudgets(reports, first)
@@ -41,7 +41,7 @@ async function runPass(request: PassRequest): Promise<PrecompressReport> {
     progress?.clear()
     const heading = `serve-dist could not compress ${folder}:`
     if (!(cause instanceof OperatorError)) throw new Error(`${heading}\n  ${String(cause)}`, { cause })
-    throw forOperators(cause, heading)
+    throw withoutStack(cause, heading)
   }
 }
 
@@ -64,7 +64,7 @@ function enforceBudgets(
 }
 
 /** What an operator can mend is shown without stack and cause, which Vite would print as well. */
-export function forOperators(error: unknown, heading?: string): unknown {
+export function withoutStack(error: unknown, heading?: string): unknown {
   if (!(error instanceof OperatorError)) return error
   const shown = new OperatorError(error.code, error.problems, heading === undefined ? {} : { heading })
   return Object.assign(shown, { stack: shown.message })

@@ -1,6 +1,6 @@
 import type { BuildRecord } from '@serve-dist/precompress'
 import type { Environment } from 'vite'
-import { type AskedNames, createAskedNames } from './hashed-names.ts'
+import { type RequestedNames, createRequestedNames } from './find-hashed-names.ts'
 import { folderOf, type OutputPlace } from './output-folders.ts'
 import type { WrittenOutput } from './written-output.ts'
 
@@ -38,7 +38,7 @@ export interface BuildState {
   /** What it wrote, since it is `written`. */
   folders: readonly RecordedFolder[]
   /** The record of the names that are asked for in the folder of this output. */
-  askedNames(place: OutputPlace): AskedNames
+  askedNames(place: OutputPlace): RequestedNames
   /** Does one thing after the other, so that no rebuild writes into a folder while its manifest is made. */
   inTurn(work: () => Promise<void>): Promise<void>
 }
@@ -46,7 +46,7 @@ export interface BuildState {
 /** Not of a plugin: where environments do not share their configuration, each has a plugin of its own. */
 const states = new WeakMap<Environment, BuildState>()
 
-export function stateOf(environment: Environment): BuildState {
+export function buildStateOf(environment: Environment): BuildState {
   const state = states.get(environment) ?? createBuildState()
   states.set(environment, state)
   return state
@@ -54,7 +54,7 @@ export function stateOf(environment: Environment): BuildState {
 
 function createBuildState(): BuildState {
   // By folder: Rollup writes the outputs of a watcher at once, so that none is the current one.
-  const asked = new Map<string, AskedNames>()
+  const asked = new Map<string, RequestedNames>()
   let last: Promise<void> = Promise.resolve()
   return {
     phase: 'idle',
@@ -64,7 +64,7 @@ function createBuildState(): BuildState {
     folders: [],
     askedNames(place) {
       const folder = folderOf(place)
-      const names = asked.get(folder) ?? createAskedNames()
+      const names = asked.get(folder) ?? createRequestedNames()
       asked.set(folder, names)
       return names
     },

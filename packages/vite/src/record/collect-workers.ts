@@ -1,6 +1,6 @@
 import type { Plugin } from 'vite'
 import { isInlineWorker } from './policy-needs.ts'
-import { createAskedNames, hashedNames } from './hashed-names.ts'
+import { createRequestedNames, findHashedNames } from './find-hashed-names.ts'
 
 /** What the bundles of workers tell. */
 export interface CollectedWorkers {
@@ -17,7 +17,7 @@ export interface CollectedWorkers {
  * name, so only the worker's own bundle knows which names carry a hash, and which file the worker starts from.
  */
 export function collectWorkers({ stems, scripts, inline }: CollectedWorkers): Plugin {
-  const asked = createAskedNames()
+  const asked = createRequestedNames()
   return {
     name: 'serve-dist:workers',
     outputOptions: {
@@ -28,7 +28,7 @@ export function collectWorkers({ stems, scripts, inline }: CollectedWorkers): Pl
       order: 'post',
       handler(options, bundle) {
         const files = Object.values(bundle)
-        for (const [name, stem] of hashedNames(files, options, asked)) stems.set(name, stem)
+        for (const [name, stem] of findHashedNames(files, options, asked)) stems.set(name, stem)
         for (const file of files) {
           if (file.type !== 'chunk') continue
           if (file.isEntry) scripts.add(file.fileName)

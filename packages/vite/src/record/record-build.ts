@@ -8,19 +8,19 @@ import { policyNeeds } from './policy-needs.ts'
 import { describeFolder, type WrittenOutput } from './written-output.ts'
 
 /** The records of this process, for passes over folders that several builds wrote into. */
-const recorded = new Map<string, RecordedFolder>()
+const recordedFolders = new Map<string, RecordedFolder>()
 
-export function recordsOf(root: string): BuildRecord[] {
+export function recordsOfProject(root: string): BuildRecord[] {
   return foldersOf(root).map(({ record }) => record)
 }
 
 /** Whether a pattern of the user breaks what a framework promises; a build that was promised nothing breaks nothing. */
-export function isPromiseBroken(root: string): boolean {
+export function breaksHashPromise(root: string): boolean {
   return foldersOf(root).some(({ breaksPromise }) => breaksPromise)
 }
 
 function foldersOf(root: string): RecordedFolder[] {
-  return [...recorded.values()].filter((entry) => entry.root === root)
+  return [...recordedFolders.values()].filter((entry) => entry.root === root)
 }
 
 /** What the record of a build takes from elsewhere. */
@@ -60,7 +60,7 @@ export async function recordBuild(
       ...(await describeFolder(folder, outputs)),
     }
     const entry = { folder, root, record: writeRecord(folder, all, { root }), breaksPromise }
-    recorded.set(folder, entry)
+    recordedFolders.set(folder, entry)
     folders.push(entry)
   }
   return folders

@@ -2,7 +2,12 @@ import { join, posix, relative, sep } from 'node:path'
 import type { RuntimeEnvironment } from '@serve-dist/manifest'
 import { type BuildFacts, type ChunkNeeds, digestOfFile, type HashedFile } from '@serve-dist/precompress'
 import type { CollectedWorkers } from './collect-workers.ts'
-import { type AskedNames, type BundledFile, hashedNames, type NamingRules } from './hashed-names.ts'
+import {
+  type RequestedNames,
+  type BundledFile,
+  findHashedNames,
+  type NamingRules,
+} from './find-hashed-names.ts'
 import { isForeign } from '../environment/environment-url.ts'
 import { announcerStyle, isInlineWorker, type PolicyFacts } from './policy-needs.ts'
 import { folderOf, isInside, type OutputPlace } from './output-folders.ts'
@@ -36,7 +41,7 @@ export interface WrittenOutput {
 
 /** What is known of an output besides its files. */
 interface OutputKnowledge {
-  readonly asked: AskedNames
+  readonly asked: RequestedNames
   readonly workers: CollectedWorkers
   /** What the plugin's options say. */
   readonly environment: RuntimeEnvironment | undefined
@@ -52,7 +57,7 @@ export function describeOutput(
   files: readonly WrittenFile[],
   { asked, workers, environment }: OutputKnowledge,
 ): WrittenOutput {
-  const stems = hashedNames(files, options, asked)
+  const stems = findHashedNames(files, options, asked)
   const graph = new Map<string, ChunkNeeds>()
   for (const { type, fileName, names = [], imports = [], viteMetadata } of files) {
     const styles = [...(viteMetadata?.importedCss ?? [])]

@@ -1,4 +1,4 @@
-// Rendered for each request where there is a server to do it.
+// With adapter-node, the page is rendered for each request.
 export const prerender = import.meta.env.MODE !== 'server'
 
 export const load = () => ({

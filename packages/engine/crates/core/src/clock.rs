@@ -3,22 +3,22 @@ use std::time::{Duration, UNIX_EPOCH};
 use httpdate::fmt_http_date;
 
 const DATE: &str = "Date: ";
-/// The last second of the year 9999, the last one that has a text.
+/// The last second of the year 9999. The format of HTTP dates has four digits for the year.
 const LAST_SECOND: u64 = 253_402_300_799;
 
-/// The last lines of a head, in Node's order: `Date`, the fields of the connection, and the empty line.
+/// The last lines of a response head, in Node's order: `Date`, the connection fields and the empty line.
 ///
-/// Their text is made once a second (RFC 9110 §6.6.1): who owns the clock sets it.
+/// The owner calls [`Clock::set`] once per second (RFC 9110 §6.6.1).
 #[derive(Clone, Debug)]
 pub struct Clock {
     second: u64,
-    keeps: Vec<u8>,
-    closes: Vec<u8>,
+    keep_alive_tail: Vec<u8>,
+    close_tail: Vec<u8>,
 }
 
 impl Clock {
-    /// `keep_alive_timeout` is in milliseconds, and without one there is no `Keep-Alive`, as Node has it; `now` is in
-    /// seconds since 1970.
+    /// Creates a clock. `keep_alive_timeout` is in milliseconds; 0 omits `Keep-Alive`, as in Node. `now` is in seconds
+    /// since 1970.
     pub fn new(keep_alive_timeout: u64, now: u64) -> Self {
         let mut keeps = String::from("Connection: keep-alive\r\n");
         if keep_alive_timeout > 0 {
@@ -28,8 +28,8 @@ impl Clock {
         let tail = |fields: &str| format!("{DATE}{date}\r\n{fields}\r\n").into_bytes();
         Self {
             second: now,
-            keeps: tail(&keeps),
-            closes: tail("Connection: close\r\n"),
+            keep_alive_tail: tail(&keeps),
+            close_tail: tail("Connection: close\r\n"),
         }
     }
 
@@ -40,20 +40,24 @@ impl Clock {
         }
         self.second = now;
         let date = date_of(now);
-        for tail in [&mut self.keeps, &mut self.closes] {
+        for tail in [&mut self.keep_alive_tail, &mut self.close_tail] {
             tail[DATE.len()..][..date.len()].copy_from_slice(date.as_bytes());
         }
     }
 
     /// The value of `Date`.
     pub fn date(&self) -> &[u8] {
-        let rest = &self.closes[DATE.len()..];
+        let rest = &self.close_tail[DATE.len()..];
         &rest[..memchr::memchr(b'\r', rest).unwrap_or(rest.len())]
     }
 
-    /// The lines of an answer after which the connection is kept, or closed.
+    /// Returns the last lines of a head. `closes` selects `Connection: close`.
     pub fn tail(&self, closes: bool) -> &[u8] {
-        if closes { &self.closes } else { &self.keeps }
+        if closes {
+            &self.close_tail
+        } else {
+            &self.keep_alive_tail
+        }
     }
 }
 
@@ -65,7 +69,7 @@ fn date_of(now: u64) -> String {
 mod tests {
     use super::*;
 
-    /// Of RFC 9110 §5.6.7.
+    /// The example of RFC 9110 §5.6.7.
     const NOW: u64 = 784_111_777;
 
     fn text(bytes: &[u8]) -> &str {
@@ -73,26 +77,26 @@ mod tests {
     }
 
     #[test]
-    fn writes_the_lines_of_a_kept_connection_in_nodes_order() {
+    fn writes_keep_alive_fields_in_the_order_of_node() {
         let expected = "Date: Sun, 06 Nov 1994 08:49:37 GMT\r\nConnection: keep-alive\r\n\
             Keep-Alive: timeout=65\r\n\r\n";
         assert_eq!(text(Clock::new(65_999, NOW).tail(false)), expected);
     }
 
     #[test]
-    fn writes_the_lines_of_a_closed_connection() {
+    fn writes_connection_close() {
         let expected = "Date: Sun, 06 Nov 1994 08:49:37 GMT\r\nConnection: close\r\n\r\n";
         assert_eq!(text(Clock::new(65_000, NOW).tail(true)), expected);
     }
 
     #[test]
-    fn leaves_keep_alive_out_where_there_is_no_timeout() {
+    fn omits_keep_alive_without_a_timeout() {
         let expected = "Date: Sun, 06 Nov 1994 08:49:37 GMT\r\nConnection: keep-alive\r\n\r\n";
         assert_eq!(text(Clock::new(0, NOW).tail(false)), expected);
     }
 
     #[test]
-    fn changes_the_date_and_nothing_else() {
+    fn changes_only_the_date() {
         let mut clock = Clock::new(5000, NOW);
         for (now, date) in [
             (0, "Thu, 01 Jan 1970 00:00:00 GMT"),

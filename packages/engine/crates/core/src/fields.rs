@@ -1,4 +1,4 @@
-/// The fields of a request that decide who answers it.
+/// The request fields that decide whether the engine answers.
 #[derive(Debug, Default)]
 pub(crate) struct Fields<'a> {
     pub host: Option<&'a [u8]>,
@@ -8,55 +8,55 @@ pub(crate) struct Fields<'a> {
     pub connection: Option<&'a [u8]>,
     pub content_length: Option<&'a [u8]>,
     pub offers_dictionary: bool,
-    /// A field that only Node answers, or one that is there twice.
-    pub asks: bool,
-    /// A field because of which nobody but Node can tell where the request ends.
-    pub opens: bool,
+    /// Whether the request has a field that only Node supports, or a field twice.
+    pub needs_node: bool,
+    /// Whether a field prevents the engine from knowing where the request ends.
+    pub has_unknown_end: bool,
 }
 
 impl<'a> Fields<'a> {
     pub fn read(lines: impl Iterator<Item = (&'a [u8], &'a [u8])>) -> Self {
         let mut fields = Self::default();
         for (name, value) in lines {
-            fields.note(name, value);
+            fields.read_field(name, value);
         }
         fields
     }
 
-    /// Lengths tell most names apart.
-    fn note(&mut self, name: &[u8], value: &'a [u8]) {
+    /// Compares lengths first, because lengths distinguish most names.
+    fn read_field(&mut self, name: &[u8], value: &'a [u8]) {
         let is = |lower_case: &str| name.eq_ignore_ascii_case(lower_case.as_bytes());
         match name.len() {
-            4 if is("host") => self.keep_one(|fields| &mut fields.host, value),
-            5 if is("range") => self.asks = true,
-            6 if is("expect") => self.opens = true,
-            7 if is("upgrade") => self.opens = true,
-            8 if is("if-match") || is("if-range") => self.asks = true,
-            10 if is("connection") => self.keep_one_or_open(|fields| &mut fields.connection, value),
-            13 if is("if-none-match") => self.keep_one(|fields| &mut fields.if_none_match, value),
+            4 if is("host") => self.set_field(|fields| &mut fields.host, value),
+            5 if is("range") => self.needs_node = true,
+            6 if is("expect") => self.has_unknown_end = true,
+            7 if is("upgrade") => self.has_unknown_end = true,
+            8 if is("if-match") || is("if-range") => self.needs_node = true,
+            10 if is("connection") => self.set_end_field(|fields| &mut fields.connection, value),
+            13 if is("if-none-match") => self.set_field(|fields| &mut fields.if_none_match, value),
             14 if is("content-length") => {
-                self.keep_one_or_open(|fields| &mut fields.content_length, value)
+                self.set_end_field(|fields| &mut fields.content_length, value)
             }
             15 if is("accept-encoding") => {
-                self.keep_one(|fields| &mut fields.accept_encoding, value)
+                self.set_field(|fields| &mut fields.accept_encoding, value)
             }
-            // Node's parser reads it as `Connection`.
-            16 if is("proxy-connection") => self.opens = true,
+            // Node's parser treats this field like `Connection`.
+            16 if is("proxy-connection") => self.has_unknown_end = true,
             17 if is("if-modified-since") => {
-                self.keep_one(|fields| &mut fields.if_modified_since, value)
+                self.set_field(|fields| &mut fields.if_modified_since, value)
             }
-            17 if is("transfer-encoding") => self.opens = true,
-            19 if is("if-unmodified-since") => self.asks = true,
+            17 if is("transfer-encoding") => self.has_unknown_end = true,
+            19 if is("if-unmodified-since") => self.needs_node = true,
             20 if is("available-dictionary") => self.offers_dictionary = true,
             _ => {}
         }
     }
 
-    fn keep_one(&mut self, place: fn(&mut Self) -> &mut Option<&'a [u8]>, value: &'a [u8]) {
-        self.asks |= place(self).replace(value).is_some();
+    fn set_field(&mut self, slot: fn(&mut Self) -> &mut Option<&'a [u8]>, value: &'a [u8]) {
+        self.needs_node |= slot(self).replace(value).is_some();
     }
 
-    fn keep_one_or_open(&mut self, place: fn(&mut Self) -> &mut Option<&'a [u8]>, value: &'a [u8]) {
-        self.opens |= place(self).replace(value).is_some();
+    fn set_end_field(&mut self, slot: fn(&mut Self) -> &mut Option<&'a [u8]>, value: &'a [u8]) {
+        self.has_unknown_end |= slot(self).replace(value).is_some();
     }
 }

@@ -2,19 +2,19 @@ use std::fmt;
 use std::io::Write;
 use std::ops::Range;
 
-/// What stands in a template for a value, as `engineMarks` in `binding.ts` has it: no field has such an octet.
+/// Placeholders in a template. They equal `engineMarks` in `binding.ts`. No field value may contain these octets.
 const TAG: u8 = 1;
 const LENGTH: u8 = 2;
 const LAST_MODIFIED: u8 = 3;
 const DICTIONARY: u8 = 4;
 
-/// A head that many answers have, but for some values.
+/// A response head with placeholders, which many answers share.
 #[derive(Debug)]
-pub(crate) struct Template(Box<[Piece]>);
+pub(crate) struct Template(Box<[Segment]>);
 
-/// Where some text is, and the value behind it.
+/// A range of the text, and the value that follows it.
 #[derive(Debug)]
-struct Piece {
+struct Segment {
     text: Range<u32>,
     value: Value,
 }
@@ -28,7 +28,7 @@ enum Value {
     Dictionary,
 }
 
-/// The values of one answer.
+/// The values for the placeholders of one answer.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Values<'a> {
     pub tag: &'a [u8],
@@ -37,7 +37,7 @@ pub(crate) struct Values<'a> {
     pub dictionary: &'a [u8],
 }
 
-/// Status line and fields of an answer, each with its CRLF, not yet in one piece.
+/// The status line and the fields of an answer. Each line ends with CRLF.
 pub struct Head<'a> {
     template: &'a Template,
     text: &'a [u8],
@@ -45,12 +45,12 @@ pub struct Head<'a> {
 }
 
 impl Template {
-    /// Reads a template that is in a text from `start` on; `None` where it does not end with a line's end.
+    /// Parses a template that starts at `start` in the table's text. Returns `None` if it does not end with CRLF.
     pub fn read(template: &[u8], start: u32) -> Option<Self> {
         if !template.ends_with(b"\r\n") {
             return None;
         }
-        let mut pieces = Vec::new();
+        let mut segments = Vec::new();
         let mut from = start;
         for (&byte, at) in template.iter().zip(start..) {
             let value = match byte {
@@ -61,17 +61,17 @@ impl Template {
                 _ => continue,
             };
             let text = from..at;
-            pieces.push(Piece { text, value });
+            segments.push(Segment { text, value });
             from = at + 1;
         }
         let text = from..start + u32::try_from(template.len()).ok()?;
         let value = Value::None;
-        pieces.push(Piece { text, value });
-        Some(Self(pieces.into()))
+        segments.push(Segment { text, value });
+        Some(Self(segments.into()))
     }
 
-    /// The head of an answer; `text` is the one that the template was read in.
-    pub fn with<'a>(&'a self, text: &'a [u8], values: Values<'a>) -> Head<'a> {
+    /// Returns the head of an answer. `text` is the table's text.
+    pub fn with_values<'a>(&'a self, text: &'a [u8], values: Values<'a>) -> Head<'a> {
         Head {
             template: self,
             text,
@@ -81,14 +81,14 @@ impl Template {
 }
 
 impl Head<'_> {
-    /// Writes it behind what is there.
+    /// Appends the head to `out`.
     pub fn write_to(&self, out: &mut Vec<u8>) {
-        for Piece { text, value } in &self.template.0 {
+        for Segment { text, value } in &self.template.0 {
             out.extend_from_slice(&self.text[text.start as usize..text.end as usize]);
             match value {
                 Value::None => {}
                 Value::Tag => out.extend_from_slice(self.values.tag),
-                // Writing to memory does not fail.
+                // Writing to a `Vec` cannot fail.
                 Value::Length => write!(out, "{}", self.values.length).unwrap_or_default(),
                 Value::LastModified => out.extend_from_slice(self.values.last_modified),
                 Value::Dictionary => out.extend_from_slice(self.values.dictionary),
@@ -105,7 +105,7 @@ impl fmt::Debug for Head<'_> {
     }
 }
 
-/// The names and values of a written head, for a protocol that has no lines.
+/// Returns the names and values of a serialized head, for HTTP/2.
 pub fn fields_of(head: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
     let lines = head.split(|&byte| byte == b'\n').skip(1);
     lines.filter_map(|line| {
@@ -132,29 +132,29 @@ mod tests {
 
     fn written(template: &[u8], start: u32) -> Vec<u8> {
         let mut out = Vec::new();
-        let template = Template::read(template, start).expect("it ends with a line's end");
-        template.with(TEXT, VALUES).write_to(&mut out);
+        let template = Template::read(template, start).expect("the template ends with CRLF");
+        template.with_values(TEXT, VALUES).write_to(&mut out);
         out
     }
 
     #[test]
-    fn has_values_in_the_places_of_their_marks() {
+    fn replaces_placeholders_with_values() {
         assert_eq!(written(&TEXT[6..], 6), WRITTEN);
     }
 
     #[test]
-    fn is_its_text_where_it_has_no_marks() {
+    fn copies_a_template_without_placeholders() {
         assert_eq!(written(&TEXT[6..23], 6), b"HTTP/1.1 200 OK\r\n");
     }
 
     #[test]
-    fn ends_with_a_line() {
+    fn rejects_a_template_that_does_not_end_with_crlf() {
         assert!(Template::read(&TEXT[6..22], 6).is_none());
         assert!(Template::read(b"", 0).is_none());
     }
 
     #[test]
-    fn is_told_as_names_and_values() {
+    fn splits_a_head_into_names_and_values() {
         let expected: [(&[u8], &[u8]); 5] = [
             (b"Content-Length", b"1234567890"),
             (b"ETag", b"\"tag\""),

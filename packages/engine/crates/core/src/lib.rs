@@ -1,7 +1,7 @@
-//! What the engine of serve-dist answers by itself: bytes in, bytes out, without sockets and without Node.
+//! Decides which requests the engine answers. This crate uses no sockets and no Node API.
 //!
-//! [`decide`] reads the head of a request and either names an answer of the [`Table`] or hands the request over to Node.
-//! It knows bytes alone; all rules of HTTP that need more are TypeScript's, which made the table.
+//! [`decide`] parses the head of a request. It selects an answer of the [`Table`], or hands the request over to Node.
+//! It only compares bytes: TypeScript applies all other rules of HTTP when it creates the table.
 #![forbid(unsafe_code)]
 
 mod clock;

@@ -6,55 +6,55 @@ use crate::fields::Fields;
 use crate::hosts::Hosts;
 use crate::table::Table;
 
-/// How long a head may be; a longer one is Node's.
+/// The maximum length of a head in bytes. Node handles longer heads.
 pub const MAX_HEAD: usize = 16 * 1024;
-/// How many fields a head may have; one with more is Node's.
+/// The maximum number of fields. Node handles heads with more fields.
 pub const MAX_FIELDS: usize = 64;
 
-/// Of all that Node's parser knows, the methods whose request is a head and a body of `Content-Length`. Others are left
-/// to Node with their connection: CONNECT makes a tunnel, and what is no method gets a 400.
+/// Methods whose requests consist of a head and a body of `Content-Length` bytes. Node handles all others and keeps the
+/// connection: CONNECT opens a tunnel, and Node answers an unknown method with 400.
 const METHODS: [&[u8]; 7] = [
     b"GET", b"HEAD", b"POST", b"PUT", b"PATCH", b"DELETE", b"OPTIONS",
 ];
 
-/// As many digits fit into a number that JavaScript can hold.
+/// JavaScript represents integers of 15 digits exactly.
 const MAX_DIGITS: usize = 15;
 
-/// What is to be done with the bytes that have come.
+/// The decision about the bytes received so far.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// The head is not whole: read on. Never for more than [`MAX_HEAD`] bytes.
+    /// The head is incomplete, and the engine must read more. Never returned for more than [`MAX_HEAD`] bytes.
     Partial,
     /// The engine answers.
     Answer(Answer),
     /// Node answers.
     HandOver {
-        /// Length of the head; of all that has come, where the head is malformed.
+        /// The length of the head. If the head is malformed, the length of the whole input.
         head: usize,
-        /// Where the request ends.
+        /// The end of the request.
         end: RequestEnd,
     },
 }
 
-/// An answer that the table has.
+/// An answer from the table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Answer {
-    /// Length of the head, which is the whole request; 0 over HTTP/2.
+    /// The length of the request, which has no body. 0 over HTTP/2.
     pub consumed: usize,
-    /// Number of the resource in the table.
+    /// The number of the resource in the table.
     pub resource: usize,
-    /// Number of the representation in the table.
+    /// The number of the representation in the table.
     pub representation: usize,
-    /// Which of its two heads is sent.
+    /// The status.
     pub kind: Kind,
-    /// Whether its body is sent, too.
+    /// Whether the answer includes the body.
     pub with_body: bool,
-    /// Whether the client asked for the connection to be closed after it; never over HTTP/2.
+    /// Whether the client sent `Connection: close`. Always false over HTTP/2.
     pub closes: bool,
 }
 
 impl Answer {
-    /// Where its request ends, should Node answer it.
+    /// Returns where the request ends if Node answers it instead.
     pub fn request_end(&self) -> RequestEnd {
         if self.closes {
             RequestEnd::Open
@@ -64,46 +64,47 @@ impl Answer {
     }
 }
 
-/// The status of an answer.
+/// The status code of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// 200
+    /// 200 OK.
     Ok,
-    /// 304
+    /// 304 Not Modified.
     NotModified,
 }
 
-/// Where a request that is handed over ends.
+/// The end of a request that Node answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RequestEnd {
-    /// So many bytes after its head; then the connection may come back.
+    /// After the body. The engine may then reuse the connection.
     Plain {
-        /// Length of the body.
+        /// The length of the body in bytes.
         body: u64,
     },
-    /// Only Node can tell: the connection is Node's for good.
+    /// The engine cannot know. Node keeps the connection.
     Open,
 }
 
-/// A request over HTTP/2 that has no body, without its fields.
+/// The pseudo-header fields of an HTTP/2 request without a body.
 #[derive(Clone, Copy, Debug)]
 pub struct BareRequest<'a> {
-    /// `:method`
+    /// The value of `:method`.
     pub method: &'a str,
-    /// `:path`
+    /// The value of `:path`.
     pub target: &'a [u8],
-    /// `:authority`
+    /// The value of `:authority`.
     pub authority: Option<&'a [u8]>,
 }
 
-/// Decides about a request over HTTP/2 as [`decide`] does; `None` where Node answers, as it does with bodies of files
-/// and after a 103.
+/// Decides about an HTTP/2 request like [`decide`].
+///
+/// Returns `None` if Node must answer. Node also sends bodies of files, and answers that follow a 103.
 pub fn decide_fields<'a>(
     request: BareRequest<'a>,
     fields: impl Iterator<Item = (&'a [u8], &'a [u8])>,
     (table, hosts): (&Table, &Hosts),
 ) -> Option<Answer> {
-    // It stands for `Host` (RFC 9113 §8.3.1), and is a second one beside it.
+    // `:authority` replaces `Host` (RFC 9113 §8.3.1). If the request has both, `Fields` finds `host` twice.
     let host = request.authority.map(|host| (&b"host"[..], host));
     let head = Head {
         length: 0,
@@ -115,19 +116,17 @@ pub fn decide_fields<'a>(
         .filter(|answer| table.file(answer).is_none() && !table.has_hints(answer))
 }
 
-/// Decides about the first request in what has come: a pure function. What comes behind it changes nothing.
+/// Decides about the first request in `input`. Bytes after that request have no influence.
 pub fn decide(input: &[u8], table: &Table, hosts: &Hosts) -> Step {
     let mut space = [const { MaybeUninit::uninit() }; MAX_FIELDS];
     let mut request = Request::new(&mut []);
     match request.parse_with_uninit_headers(input, &mut space) {
-        Ok(Status::Complete(head)) if is_of_whole_lines(&input[..head]) => {
+        Ok(Status::Complete(head)) if has_valid_lines(&input[..head]) => {
             let head = Head::of(&input[..head], &request);
             head.answer(table, hosts)
                 .map_or_else(|| head.hand_over(), Step::Answer)
         }
-        Ok(Status::Partial) if is_of_whole_lines(input) && begins_with_method(input) => {
-            Step::Partial
-        }
+        Ok(Status::Partial) if has_valid_lines(input) && begins_with_method(input) => Step::Partial,
         _ => Step::HandOver {
             head: input.len(),
             end: RequestEnd::Open,
@@ -135,13 +134,13 @@ pub fn decide(input: &[u8], table: &Table, hosts: &Hosts) -> Step {
     }
 }
 
-/// Not too long, and without an LF that has no CR before it: `httparse` accepts these, Node does not.
-fn is_of_whole_lines(bytes: &[u8]) -> bool {
+/// Checks the length, and that each LF follows a CR. `httparse` accepts a bare LF, but Node does not.
+fn has_valid_lines(bytes: &[u8]) -> bool {
     let follows_cr = |at: usize| at > 0 && bytes[at - 1] == b'\r';
     bytes.len() <= MAX_HEAD && memchr::memchr_iter(b'\n', bytes).all(follows_cr)
 }
 
-/// Node refuses what cannot become a method without waiting for the rest.
+/// Node rejects an unknown method before the rest of the head arrives. Therefore the engine must not wait for it.
 fn begins_with_method(input: &[u8]) -> bool {
     let start = input
         .iter()
@@ -154,7 +153,7 @@ fn begins_with_method(input: &[u8]) -> bool {
     }
 }
 
-/// The head of a request, in whichever version of HTTP it came.
+/// The head of a request of any HTTP version.
 struct Head<'a> {
     length: usize,
     method: &'a str,
@@ -163,13 +162,14 @@ struct Head<'a> {
 }
 
 impl<'a> Head<'a> {
-    /// What `httparse` accepts, in lines that end as they should.
+    /// Reads a head that `httparse` has accepted.
     fn of(bytes: &'a [u8], request: &Request<'_, 'a>) -> Self {
         let lines = request.headers.iter();
         let mut fields = Fields::read(lines.map(|line| (line.name.as_bytes(), line.value)));
-        fields.opens |= request.version != Some(1);
-        // Behind an empty line; or with a tab, which `httparse` takes from the end of a value, and Node does not.
-        fields.asks |= bytes.starts_with(b"\r") || memchr::memchr(b'\t', bytes).is_some();
+        fields.has_unknown_end |= request.version != Some(1);
+        // Node answers requests after an empty line. It also answers heads with a tab, because `httparse` trims tabs
+        // and Node does not.
+        fields.needs_node |= bytes.starts_with(b"\r") || memchr::memchr(b'\t', bytes).is_some();
         Self {
             length: bytes.len(),
             method: request.method.unwrap_or_default(),
@@ -185,31 +185,31 @@ impl<'a> Head<'a> {
         }
     }
 
-    /// Where the request ends (RFC 9112 §6.3), as far as everybody reads it alike.
+    /// Returns where the request ends (RFC 9112 §6.3). Returns `Open` if parsers could disagree.
     fn request_end(&self) -> RequestEnd {
         let Fields {
             connection,
             content_length,
-            opens,
+            has_unknown_end,
             ..
         } = self.fields;
         let is_known = METHODS.contains(&self.method.as_bytes());
         let is_kept = connection.is_none_or(|value| closes(value) == Some(false));
         match content_length.map_or(Some(0), digits) {
-            Some(body) if is_known && is_kept && !opens => RequestEnd::Plain { body },
+            Some(body) if is_known && is_kept && !has_unknown_end => RequestEnd::Plain { body },
             _ => RequestEnd::Open,
         }
     }
 
-    /// The answer, where every row of the boundary holds.
+    /// Returns the answer, or `None` if any condition requires Node.
     fn answer(&self, table: &Table, hosts: &Hosts) -> Option<Answer> {
         let fields = &self.fields;
         let closes = fields.connection.map_or(Some(false), closes)?;
-        if !self.may_be_answered() || !hosts.knows(fields.host?) {
+        if !self.is_plain_request() || !hosts.contains(fields.host?) {
             return None;
         }
-        let resource = table.find(path_of(self.target)?)?;
-        if table.asks(resource, fields.offers_dictionary) {
+        let resource = table.find(plain_path(self.target)?)?;
+        if table.needs_node(resource, fields.offers_dictionary) {
             return None;
         }
         let representation = table.choose(resource, fields.accept_encoding)?;
@@ -229,19 +229,19 @@ impl<'a> Head<'a> {
         })
     }
 
-    fn may_be_answered(&self) -> bool {
+    fn is_plain_request(&self) -> bool {
         let Fields {
             content_length,
-            asks,
-            opens,
+            needs_node,
+            has_unknown_end,
             ..
         } = self.fields;
         let is_plain = matches!(self.method, "GET" | "HEAD");
-        is_plain && content_length.is_none() && !asks && !opens
+        is_plain && content_length.is_none() && !needs_node && !has_unknown_end
     }
 }
 
-/// RFC 9110 §8.6: digits alone.
+/// Parses `Content-Length` (RFC 9110 §8.6), which consists of digits only.
 fn digits(value: &[u8]) -> Option<u64> {
     let is_number =
         !value.is_empty() && value.len() <= MAX_DIGITS && value.iter().all(u8::is_ascii_digit);
@@ -252,7 +252,7 @@ fn digits(value: &[u8]) -> Option<u64> {
     })
 }
 
-/// RFC 9110 §7.6.1: options of a connection are case-insensitive.
+/// Returns whether the connection closes, or `None` for other options. Options are case-insensitive (RFC 9110 §7.6.1).
 fn closes(connection: &[u8]) -> Option<bool> {
     if connection.eq_ignore_ascii_case(b"keep-alive") {
         Some(false)
@@ -263,8 +263,9 @@ fn closes(connection: &[u8]) -> Option<bool> {
     }
 }
 
-/// A target without its query; none for one with a fragment, or with octets that Node may read as something else.
-fn path_of(target: &[u8]) -> Option<&[u8]> {
+/// Returns the target without its query. Returns `None` if it has a fragment or octets that Node may interpret
+/// differently.
+fn plain_path(target: &[u8]) -> Option<&[u8]> {
     let is_plain = target
         .iter()
         .all(|&byte| byte.is_ascii_graphic() && byte != b'#');
@@ -272,7 +273,8 @@ fn path_of(target: &[u8]) -> Option<&[u8]> {
     is_plain.then_some(&target[..end])
 }
 
-/// RFC 9110 §13.2.2 for the two fields, and for the values of them that need no grammar; `None` for all others.
+/// Evaluates `If-None-Match` and `If-Modified-Since` (RFC 9110 §13.2.2). Returns `None` for values that require a
+/// parser.
 fn precondition(fields: &Fields, tag: &[u8], last_modified: &[u8]) -> Option<Kind> {
     let is_same = match (fields.if_none_match, fields.if_modified_since) {
         (Some(field), _) => opaque_tag(field)? == tag,
@@ -283,7 +285,8 @@ fn precondition(fields: &Fields, tag: &[u8], last_modified: &[u8]) -> Option<Kin
     Some(if is_same { Kind::NotModified } else { Kind::Ok })
 }
 
-/// The one tag of a field without `W/` (RFC 9110 §8.8.3); a comma could be the one between two.
+/// Returns the single entity tag of a field, without `W/` (RFC 9110 §8.8.3). Rejects commas, because they separate
+/// tags.
 fn opaque_tag(field: &[u8]) -> Option<&[u8]> {
     let opaque = field.strip_prefix(b"W/").unwrap_or(field);
     let inner = opaque.strip_prefix(b"\"")?.strip_suffix(b"\"")?;

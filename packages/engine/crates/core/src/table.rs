@@ -11,16 +11,16 @@ use crate::clock::Clock;
 use crate::head::{Head, Template, Values};
 use crate::request::{Answer, Kind};
 
-/// The choice that says: Node answers.
-pub const ASKS: u8 = 255;
-/// The slab of a representation whose body is not in memory: Node answers.
+/// The choice that means that Node answers.
+pub const NODE_CHOICE: u8 = 255;
+/// The slab number of a body that Node sends.
 pub const NO_SLAB: u32 = u32::MAX;
-/// How many values of `Accept-Encoding` are known at most, beside its absence.
+/// The maximum number of known values of `Accept-Encoding`, not counting its absence.
 pub const MAX_CODINGS: usize = 256;
-/// How long a value of `Accept-Encoding` may be.
+/// The maximum length of a known value of `Accept-Encoding`.
 pub const MAX_CODING: usize = 256;
 
-/// A build has a handful.
+/// A typical build has fewer than ten layouts.
 const MAX_LAYOUTS: usize = 0xffff;
 const HEADER: usize = 4;
 const RESOURCE: usize = 10;
@@ -30,39 +30,39 @@ const FLAG_HAS_DELTAS: u32 = 1;
 const FLAG_HAS_HINTS: u32 = 2;
 const FLAGS: u32 = FLAG_HAS_DELTAS | FLAG_HAS_HINTS;
 
-/// The answers of one build as TypeScript hands them over; `EngineTable` in `binding.ts` says what the numbers mean.
+/// The answers of one build, as TypeScript passes them. `EngineTable` in `binding.ts` documents the numbers.
 #[derive(Clone, Debug, Default)]
 pub struct TableParts {
-    /// Paths, templates of heads, and their values.
+    /// Paths, templates of heads, and values.
     pub text: Bytes,
-    /// Where they are.
+    /// The positions of all parts.
     pub index: Vec<u32>,
-    /// Memory of bodies.
+    /// The bodies in memory.
     pub slabs: Vec<Bytes>,
-    /// How many files there are whose bodies are not in memory: their numbers follow those of the slabs.
+    /// The number of files with bodies that are not in memory. Their numbers follow those of the slabs.
     pub files: u32,
-    /// The known values of `Accept-Encoding`; the first stands for its absence.
+    /// The known values of `Accept-Encoding`. The first one represents its absence.
     pub codings: Vec<Vec<u8>>,
-    /// For each of them and each layout by turns: the place of the representation, or [`ASKS`].
+    /// For each coding and each layout, the index of the representation within its resource, or [`NODE_CHOICE`].
     pub choices: Vec<u8>,
 }
 
-/// What is wrong with a table, and where.
+/// The reason why a table is invalid, and the number of the invalid part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TableError {
-    /// The index does not have as many numbers as it says.
+    /// The length of the index differs from the length that its counts require.
     Index,
-    /// A resource points outside of the table, or has a flag that is unknown.
+    /// A resource refers to a position outside the table, or has an unknown flag.
     Resource(usize),
-    /// Two resources have the path of this one.
+    /// Another resource has the same path as this one.
     Path(usize),
-    /// A representation points outside of the table.
+    /// A representation refers to a position outside the table.
     Representation(usize),
-    /// A template points outside of the table, or does not end with a line's end.
+    /// A template refers to a position outside the table, or does not end with CRLF.
     Template(usize),
-    /// The choices are not one byte for each layout, or choose what a resource does not have.
+    /// The choices do not have one byte per layout, or refer to a missing representation.
     Choices,
-    /// No coding stands for the absence of the field, one is too long, there are too many, or one is there twice.
+    /// The codings are empty, too many, too long or not unique.
     Codings,
 }
 
@@ -71,18 +71,24 @@ impl fmt::Display for TableError {
         match self {
             Self::Index => write!(
                 formatter,
-                "the index of the table has another length than it says"
+                "the length of the index does not match its counts"
             ),
-            Self::Resource(at) => write!(formatter, "resource {at} points outside of the table"),
-            Self::Path(at) => write!(formatter, "the path of resource {at} is there twice"),
+            Self::Resource(at) => write!(
+                formatter,
+                "resource {at} refers to a position outside the table"
+            ),
+            Self::Path(at) => write!(formatter, "the path of resource {at} is not unique"),
             Self::Representation(at) => {
-                write!(formatter, "representation {at} points outside of the table")
+                write!(
+                    formatter,
+                    "representation {at} refers to a position outside the table"
+                )
             }
-            Self::Template(at) => write!(formatter, "template {at} is no head of the table"),
-            Self::Choices => write!(formatter, "the choices do not fit the layouts"),
+            Self::Template(at) => write!(formatter, "template {at} is invalid"),
+            Self::Choices => write!(formatter, "the choices do not match the layouts"),
             Self::Codings => write!(
                 formatter,
-                "the codings are too many, too long or there twice"
+                "the codings are empty, too many, too long or not unique"
             ),
         }
     }
@@ -90,10 +96,10 @@ impl fmt::Display for TableError {
 
 impl std::error::Error for TableError {}
 
-/// How many builds there have been; 0 is none of them.
+/// The number of the next build. 0 means no build.
 static BUILDS: AtomicU64 = AtomicU64::new(1);
 
-/// The answers of one build with the choices between them; every number in it was checked.
+/// The checked answers of one build, and the choices between representations.
 #[derive(Clone)]
 pub struct Table {
     build: Arc<Build>,
@@ -101,7 +107,7 @@ pub struct Table {
     choices: Vec<u8>,
 }
 
-/// What stays the same while codings are learned.
+/// The part that all copies share after new codings are learned.
 struct Build {
     number: u64,
     text: Bytes,
@@ -110,13 +116,13 @@ struct Build {
     resources: Vec<Resource>,
     representations: Vec<Representation>,
     templates: Vec<Templates>,
-    /// How many representations each resource of a layout has at least: no choice may be beyond.
+    /// The minimum number of representations of the resources of each layout. Choices must be smaller.
     layouts: Vec<u32>,
     paths: HashTable<u32>,
     hasher: DefaultHashBuilder,
 }
 
-/// Where something begins in the text or in a slab, and its length.
+/// A range of the text or of a slab.
 #[derive(Clone, Copy)]
 struct Span {
     start: u32,
@@ -136,32 +142,33 @@ struct Resource {
 struct Representation {
     template: u32,
     tag: Span,
-    /// The number of a slab, or behind these of a file; [`NO_SLAB`]: Node answers.
+    /// The number of a slab, or of a file after the slabs, or [`NO_SLAB`].
     slab: u32,
     body: Span,
 }
 
-/// The two heads of representations.
+/// The two head templates of a representation.
 struct Templates {
     ok: Template,
     not_modified: Template,
 }
 
-/// What an answer consists of, in the order in which it is written.
+/// The parts of an answer in the order in which the engine writes them.
 #[derive(Debug)]
 pub struct Parts<'a> {
-    /// Status line and fields.
+    /// The status line and the fields.
     pub head: Head<'a>,
-    /// `Date`, the fields of the connection and the empty line.
+    /// `Date`, the connection fields and the empty line.
     pub tail: &'a [u8],
-    /// Empty for HEAD and 304.
+    /// The body. Empty for HEAD and 304.
     pub body: &'a [u8],
     slab: Option<&'a Bytes>,
 }
 
 impl Parts<'_> {
-    /// The body from this byte on, for a time when the table may be another: counted, which all threads would feel if it
-    /// were done for each answer.
+    /// Returns the body from `start` on, valid after the table is replaced.
+    ///
+    /// It increments a reference count that all threads share. Therefore call it only for unsent bytes.
     pub fn rest_of_body(&self, start: usize) -> Bytes {
         let rest = &self.body[start..];
         self.slab
@@ -170,7 +177,7 @@ impl Parts<'_> {
 }
 
 impl Table {
-    /// Checks every number once, so that nothing can be out of bounds later.
+    /// Checks all numbers, so that later accesses are within bounds.
     pub fn new(parts: TableParts) -> Result<Self, TableError> {
         let build = Build::new(parts.text, &parts.index, (parts.slabs, parts.files))?;
         let layouts = build.layouts.len();
@@ -185,25 +192,29 @@ impl Table {
             codings: Arc::default(),
             choices: Vec::new(),
         };
-        for (place, coding) in parts.codings.iter().enumerate() {
-            table.add(place, coding, &parts.choices[place * layouts..][..layouts])?;
+        for (position, coding) in parts.codings.iter().enumerate() {
+            table.add(
+                position,
+                coding,
+                &parts.choices[position * layouts..][..layouts],
+            )?;
         }
         Ok(table)
     }
 
-    /// The same answers, with the choices for one more value of `Accept-Encoding`: one byte for each layout.
+    /// Returns a copy that also knows this value of `Accept-Encoding`. `choices` has one byte per layout.
     pub fn with_coding(&self, value: &[u8], choices: &[u8]) -> Result<Self, TableError> {
         let mut table = self.clone();
-        if let Some(&place) = table.codings.get(value) {
+        if let Some(&position) = table.codings.get(value) {
             table.check_choices(choices)?;
-            table.choices[place * choices.len()..][..choices.len()].copy_from_slice(choices);
+            table.choices[position * choices.len()..][..choices.len()].copy_from_slice(choices);
         } else {
             table.add(table.codings.len() + 1, value, choices)?;
         }
         Ok(table)
     }
 
-    /// The same answers, with no choices but those for the absence of `Accept-Encoding`.
+    /// Returns a copy that only knows the absence of `Accept-Encoding`.
     pub fn without_codings(&self) -> Self {
         Self {
             build: self.build.clone(),
@@ -212,12 +223,12 @@ impl Table {
         }
     }
 
-    /// Tells its answers from those of every other build.
+    /// Returns the number of the build, which is unique in the process.
     pub fn build(&self) -> u64 {
         self.build.number
     }
 
-    /// What is written for an answer of this table; `closes` where the connection ends with it.
+    /// Returns the parts of an answer. `closes` selects `Connection: close`.
     pub fn parts<'a>(&'a self, answer: &Answer, clock: &'a Clock, closes: bool) -> Parts<'a> {
         let build = &*self.build;
         let resource = &build.resources[answer.resource];
@@ -238,19 +249,19 @@ impl Table {
             .get(representation.slab as usize)
             .filter(|_| answer.with_body);
         Parts {
-            head: template.with(&build.text, values),
+            head: template.with_values(&build.text, values),
             tail: clock.tail(closes),
             body: slab.map_or(&[], |slab| &slab[representation.body.range()]),
             slab,
         }
     }
 
-    /// The number of the templates of a representation's heads.
+    /// Returns the number of a representation's templates.
     pub fn template(&self, representation: usize) -> usize {
         self.build.representations[representation].template as usize
     }
 
-    /// The bodies that are in memory, each with the number of its representation.
+    /// Returns the bodies in memory, each with the number of its representation.
     pub fn bodies(&self) -> impl Iterator<Item = (usize, &[u8])> {
         let build = &*self.build;
         let bodies = build.representations.iter().enumerate();
@@ -260,77 +271,78 @@ impl Table {
         })
     }
 
-    /// The number of the file whose bytes an answer sends, and their count; `None` where they are in memory, or none.
+    /// Returns the number and the length of the file that the answer sends. Returns `None` if it sends no file.
     pub fn file(&self, answer: &Answer) -> Option<(usize, u64)> {
         let Representation { slab, body, .. } = &self.build.representations[answer.representation];
         let number = (*slab as usize).checked_sub(self.build.slabs.len())?;
         answer.with_body.then_some((number, u64::from(body.length)))
     }
 
-    /// How many representations there are.
+    /// Returns the number of representations.
     pub fn representations(&self) -> usize {
         self.build.representations.len()
     }
 
-    /// Whether the bodies of another table are the very memory of these, under the same numbers.
+    /// Returns whether both tables have the same bodies at the same addresses, under the same numbers.
     pub fn has_bodies_of(&self, other: &Self) -> bool {
-        fn place((number, body): (usize, &[u8])) -> (usize, *const u8, usize) {
+        fn position((number, body): (usize, &[u8])) -> (usize, *const u8, usize) {
             (number, body.as_ptr(), body.len())
         }
         self.representations() == other.representations()
-            && self.bodies().map(place).eq(other.bodies().map(place))
+            && self.bodies().map(position).eq(other.bodies().map(position))
     }
 
     pub(crate) fn find(&self, path: &[u8]) -> Option<usize> {
         let build = &*self.build;
-        let is_it = |&at: &u32| build.text(build.resources[at as usize].path) == path;
+        let is_path = |&at: &u32| build.text(build.resources[at as usize].path) == path;
         build
             .paths
-            .find(build.hasher.hash_one(path), is_it)
+            .find(build.hasher.hash_one(path), is_path)
             .map(|&at| at as usize)
     }
 
-    /// Whether Node answers this resource; `offers_dictionary` where the request has `Available-Dictionary`.
-    pub(crate) fn asks(&self, resource: usize, offers_dictionary: bool) -> bool {
+    /// Returns whether Node must answer. `offers_dictionary` is whether the request has `Available-Dictionary`.
+    pub(crate) fn needs_node(&self, resource: usize, offers_dictionary: bool) -> bool {
         offers_dictionary && self.build.resources[resource].has_deltas
     }
 
-    /// Whether a 103 precedes this answer over HTTP/2.
+    /// Returns whether a 103 precedes this answer over HTTP/2.
     pub(crate) fn has_hints(&self, answer: &Answer) -> bool {
         answer.with_body && self.build.resources[answer.resource].has_hints
     }
 
-    /// The representation for a value of `Accept-Encoding`; `None` where Node chooses, or sends its body.
+    /// Returns the representation for a value of `Accept-Encoding`, or `None` if Node must answer.
     pub(crate) fn choose(&self, resource: usize, coding: Option<&[u8]>) -> Option<usize> {
-        let place = coding.map_or(Some(0), |value| self.codings.get(value).copied())?;
+        let position = coding.map_or(Some(0), |value| self.codings.get(value).copied())?;
         let Resource { layout, first, .. } = self.build.resources[resource];
-        let choice = self.choices[place * self.build.layouts.len() + usize::from(layout)];
+        let choice = self.choices[position * self.build.layouts.len() + usize::from(layout)];
         let chosen = first as usize + usize::from(choice);
-        (choice != ASKS && self.build.representations[chosen].slab != NO_SLAB).then_some(chosen)
+        (choice != NODE_CHOICE && self.build.representations[chosen].slab != NO_SLAB)
+            .then_some(chosen)
     }
 
-    /// The opaque tag with its quotes.
+    /// Returns the opaque tag with its quotes.
     pub(crate) fn tag(&self, representation: usize) -> &[u8] {
         self.build
             .text(self.build.representations[representation].tag)
     }
 
-    /// The text of `Last-Modified`; empty for none.
+    /// Returns the value of `Last-Modified`, or an empty slice.
     pub(crate) fn last_modified(&self, resource: usize) -> &[u8] {
         self.build
             .text(self.build.resources[resource].last_modified)
     }
 
-    /// Place 0 is the field's absence, which no value names.
-    fn add(&mut self, place: usize, value: &[u8], choices: &[u8]) -> Result<(), TableError> {
+    /// Adds a coding. Position 0 represents the absence of the field.
+    fn add(&mut self, position: usize, value: &[u8], choices: &[u8]) -> Result<(), TableError> {
         self.check_choices(choices)?;
-        if place > 0 {
+        if position > 0 {
             let is_new =
                 !value.is_empty() && value.len() <= MAX_CODING && self.codings.len() < MAX_CODINGS;
             if !is_new || self.codings.contains_key(value) {
                 return Err(TableError::Codings);
             }
-            Arc::make_mut(&mut self.codings).insert(value.into(), place);
+            Arc::make_mut(&mut self.codings).insert(value.into(), position);
         }
         self.choices.extend_from_slice(choices);
         Ok(())
@@ -338,7 +350,8 @@ impl Table {
 
     fn check_choices(&self, choices: &[u8]) -> Result<(), TableError> {
         let layouts = &self.build.layouts;
-        let fits = |(&choice, &least): (&u8, &u32)| choice == ASKS || u32::from(choice) < least;
+        let fits =
+            |(&choice, &minimum): (&u8, &u32)| choice == NODE_CHOICE || u32::from(choice) < minimum;
         let fit = choices.len() == layouts.len() && choices.iter().zip(layouts).all(fits);
         fit.then_some(()).ok_or(TableError::Choices)
     }
@@ -363,9 +376,9 @@ impl Build {
         let (header, rest) = index.split_at_checked(HEADER).ok_or(TableError::Index)?;
         let [resources, representations, layouts, templates] =
             [header[0], header[1], header[2], header[3]].map(|count| count as usize);
-        let (resource_rows, rest) = rows_of(rest, resources, RESOURCE)?;
-        let (representation_rows, rest) = rows_of(rest, representations, REPRESENTATION)?;
-        let (template_rows, rest) = rows_of(rest, templates, TEMPLATE)?;
+        let (resource_rows, rest) = split_rows(rest, resources, RESOURCE)?;
+        let (representation_rows, rest) = split_rows(rest, representations, REPRESENTATION)?;
+        let (template_rows, rest) = split_rows(rest, templates, TEMPLATE)?;
         if !rest.is_empty() || layouts > MAX_LAYOUTS {
             return Err(TableError::Index);
         }
@@ -419,8 +432,8 @@ impl Build {
         if end as usize > self.representations.len() || flags & !FLAGS != 0 {
             return None;
         }
-        let least = self.layouts.get_mut(layout as usize)?;
-        *least = count.min(*least);
+        let minimum = self.layouts.get_mut(layout as usize)?;
+        *minimum = count.min(*minimum);
         Some(Resource {
             path: self.span(path, path_length)?,
             last_modified: self.span(date, date_length)?,
@@ -504,8 +517,8 @@ impl Span {
     }
 }
 
-/// So many rows of so many numbers, and what is behind them.
-fn rows_of(index: &[u32], count: usize, row: usize) -> Result<(&[u32], &[u32]), TableError> {
+/// Splits off `count` rows of `row` numbers, and returns them with the remaining numbers.
+fn split_rows(index: &[u32], count: usize, row: usize) -> Result<(&[u32], &[u32]), TableError> {
     let end = count.checked_mul(row).ok_or(TableError::Index)?;
     index.split_at_checked(end).ok_or(TableError::Index)
 }

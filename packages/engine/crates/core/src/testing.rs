@@ -2,25 +2,25 @@
 use crate::TableParts;
 use crate::table::NO_SLAB;
 
-/// A resource with the representations that it has.
+/// A resource and its representations.
 pub struct Sample<'a> {
     pub path: &'a str,
     pub layout: u32,
     pub last_modified: &'a str,
     pub flags: u32,
-    /// The opaque tag and the body; `None` for one that is not in memory.
+    /// Opaque tags and bodies. `None` means that the body is not in memory.
     pub representations: &'a [(&'a str, Option<&'a str>)],
 }
 
-/// The date of all samples that have one.
+/// The modification date of the samples.
 pub const DATE: &str = "Sun, 06 Nov 1994 08:49:37 GMT";
-/// The host that is known.
+/// The only known host.
 pub const HOST: &str = "example.com";
 
 const HAS_DELTAS: u32 = 1;
 const HAS_HINTS: u32 = 2;
 
-/// Layout 0 is brotli before identity, layout 1 identity alone.
+/// Layout 0 has brotli and identity; layout 1 has identity only.
 pub const SAMPLES: [Sample; 6] = [
     Sample {
         path: "/",
@@ -69,8 +69,8 @@ pub const SAMPLES: [Sample; 6] = [
     },
 ];
 
-/// A flat table of some samples: without the field they get identity, with `br` brotli where they have it, and
-/// `*;q=0` is Node's.
+/// Builds a table of samples. Without `Accept-Encoding`, the choice is identity; for `br`, it is brotli if available.
+/// For `*;q=0`, Node answers.
 pub fn table_of(samples: &[Sample]) -> TableParts {
     let mut text = Text::default();
     let (mut resources, mut representations, mut slab) = (Vec::new(), Vec::new(), Vec::new());
@@ -125,7 +125,7 @@ impl Text {
     }
 }
 
-/// Whether a head must not be answered, read in another way than the engine does.
+/// Returns whether the engine must not answer this head. It uses another parser than the engine.
 pub fn refuses_answer(head: &[u8]) -> bool {
     let text: String = head
         .iter()

@@ -8,35 +8,32 @@ use serve_dist_core::Table;
 use crate::body_file::BodyFile;
 use crate::streamed_file::StreamedFile;
 
-/// What of a table's bodies is sent from files.
+/// The files from which a table's bodies are sent.
 #[derive(Default)]
 pub struct Bodies {
-    /// Copies of large ones that are in memory, once they are whole.
+    /// Copies of large bodies. Empty until they are complete.
     pub copies: OnceLock<BodyFile>,
-    /// Those that are not in memory, once they are open: Node answers where one is `None`.
+    /// The opened files of bodies that are not in memory. Node sends the body if the entry is `None`.
     streamed: OnceLock<Box<[Option<Arc<StreamedFile>>]>>,
     files: Vec<FileParts>,
 }
 
-/// A file whose bytes are not in memory; `EngineFile` in `binding.ts` says what it means.
+/// A file with a body that is not in memory. `EngineFile` in `binding.ts` documents the fields.
 #[derive(Clone, PartialEq, Eq)]
 pub struct FileParts {
-    /// Where it is.
     pub path: PathBuf,
-    /// What it was when its bytes were known.
     pub state: String,
-    /// Whether its bytes were compared with a digest.
     pub has_digest: bool,
 }
 
 impl Bodies {
-    /// The file of this number, if it may be sent.
+    /// Returns a file that has not changed.
     pub fn streamed(&self, number: usize) -> Option<&Arc<StreamedFile>> {
         let file = self.streamed.get()?.get(number)?.as_ref()?;
         file.is_unchanged().then_some(file)
     }
 
-    /// Whether these are the files of its table.
+    /// Returns whether these bodies were prepared from `files`.
     pub fn are_of(&self, files: &[FileParts]) -> bool {
         self.files == files
     }
@@ -50,7 +47,7 @@ impl Bodies {
     }
 }
 
-/// Does what files need that bodies are sent from on threads of their own. Where none can be made, bodies are sent from memory.
+/// Opens and copies files on background threads. If no thread can start, bodies are sent from memory.
 pub struct Copier {
     folders: Vec<PathBuf>,
     threads: Mutex<Vec<JoinHandle<()>>>,
@@ -58,7 +55,7 @@ pub struct Copier {
 }
 
 impl Copier {
-    /// One that makes files in the first of these folders that is on a disk.
+    /// Creates a copier. It writes to the first of these folders that is on a disk.
     pub fn new(folders: Vec<PathBuf>) -> Self {
         Self {
             folders,
@@ -67,7 +64,7 @@ impl Copier {
         }
     }
 
-    /// Opens the files of a table and copies its large bodies, unless nobody has the place for them any more.
+    /// Opens the table's files and copies its large bodies in the background. Stops when the result is dropped.
     pub fn prepare(&self, table: Table, files: Vec<FileParts>) -> Arc<Bodies> {
         let bodies = Arc::new(Bodies {
             files,
@@ -82,7 +79,7 @@ impl Copier {
             let is_wanted = || place.strong_count() > 0 && !is_stopped.load(Ordering::Relaxed);
             let made = BodyFile::make(&table, &folders, is_wanted);
             if let (Ok(file), Some(bodies)) = (made, place.upgrade()) {
-                // Nobody else fills it.
+                // Only this thread sets the value.
                 let _ = bodies.copies.set(file);
             }
         };
@@ -93,17 +90,17 @@ impl Copier {
         bodies
     }
 
-    /// Stops all that is under way, and waits for its end: memory of bodies may be freed then.
+    /// Cancels all copies and waits for their threads. The memory of the bodies may be freed afterwards.
     pub fn stop(&self) {
         self.is_stopped.store(true, Ordering::Relaxed);
         self.finish();
     }
 
-    /// Waits for the end of all that is under way.
+    /// Waits for all threads.
     pub fn finish(&self) {
         let mut threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner);
         for thread in threads.drain(..) {
-            // Its panic has ended itself alone.
+            // A panic of this thread has no other effect.
             let _ = thread.join();
         }
     }

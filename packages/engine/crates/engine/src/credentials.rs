@@ -5,10 +5,10 @@ use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::{Error, ServerConfig};
 
-/// How connections are encrypted with a certificate, its chain behind it, and its key, all in PEM form.
+/// Creates a TLS configuration from a certificate with its chain, and its key, both in PEM format.
 ///
-/// `protocols` are those of ALPN (RFC 7301), the first one that the client has is taken. Sessions can be gone on with as long
-/// as this is in use, on whatever thread.
+/// The server selects the first of `protocols` (ALPN, RFC 7301) that the client supports. All threads can resume
+/// sessions of this configuration.
 pub fn read_credentials(
     certificate: &[u8],
     key: &[u8],
@@ -19,7 +19,7 @@ pub fn read_credentials(
         .map_err(|error| Error::General(format!("the certificate: {error}")))?;
     let key = PrivateKeyDer::from_pem_slice(key)
         .map_err(|error| Error::General(format!("the key: {error}")))?;
-    // TLS 1.2 and 1.3: rustls has no others.
+    // rustls only supports TLS 1.2 and 1.3.
     let mut config = ServerConfig::builder_with_provider(Arc::new(default_provider()))
         .with_safe_default_protocol_versions()?
         .with_no_client_auth()

@@ -1,30 +1,32 @@
 use std::rc::Rc;
 use std::time::Duration;
 
-use crate::deal::Door;
+use crate::accept::Acceptor;
 use crate::listen::BACKLOG;
 use crate::thread::{Connection, Phase, Thread};
-use crate::worker::is_of_client;
+use crate::worker::is_client_error;
 
-/// How long a client that has just connected has for its first request: it would see a failure.
+/// The time for the first request of a new connection. Without it, the client would see a failed request.
 pub const NEW_CONNECTION: Duration = Duration::from_secs(1);
-/// How long Node has to end its answers when their time is over.
-const NODES_TURN: Duration = Duration::from_millis(500);
-/// Between looks at what is left.
-const INTERVAL: Duration = Duration::from_millis(20);
+/// The time for Node to end its answers after the grace period.
+const NODE_GRACE_PERIOD: Duration = Duration::from_millis(500);
+/// The interval between checks for idle connections.
+const CHECK_INTERVAL: Duration = Duration::from_millis(20);
 
-/// Accepts what the system has queued, where it is this thread that accepts, then nobody; ends when the last connection is closed.
-pub async fn drain(thread: &Rc<Thread>, door: Option<Door>, grace_period: Duration) {
+/// Closes all connections of a thread, and returns after the last one.
+///
+/// The accepting thread first accepts all queued connections.
+pub async fn drain(thread: &Rc<Thread>, acceptor: Option<Acceptor>, grace_period: Duration) {
     thread.draining.set(true);
-    if let Some(door) = door {
-        door.listener().get_ref().narrow();
+    if let Some(acceptor) = acceptor {
+        acceptor.listener().get_ref().shrink_backlog();
         for _ in 0..BACKLOG {
-            match door.accept_one(thread) {
-                Err(error) if !is_of_client(&error) => break,
+            match acceptor.accept_one(thread) {
+                Err(error) if !is_client_error(&error) => break,
                 _ => {}
             }
         }
-        door.close(grace_period);
+        acceptor.close(grace_period);
     }
     if tokio::time::timeout(grace_period, close_idle(thread))
         .await
@@ -32,33 +34,39 @@ pub async fn drain(thread: &Rc<Thread>, door: Option<Door>, grace_period: Durati
     {
         return;
     }
-    for connection in thread.all() {
-        connection.alarm.cut_off();
-        if connection.phase.get() != Phase::Streams && !connection.is_nodes() {
+    for connection in thread.all_connections() {
+        connection.deadline.cut_off();
+        if connection.phase.get() != Phase::Streams && !connection.is_relaying() {
             connection.destroy();
         }
     }
-    // Node cuts off its own answers now, each as it must be.
-    if tokio::time::timeout(NODES_TURN, all_closed(thread))
+    // Node now ends its own answers correctly for each protocol.
+    if tokio::time::timeout(NODE_GRACE_PERIOD, all_closed(thread))
         .await
         .is_err()
     {
-        thread.all().iter().for_each(|each| each.destroy());
+        thread
+            .all_connections()
+            .iter()
+            .for_each(|each| each.destroy());
         all_closed(thread).await;
     }
 }
 
 async fn close_idle(thread: &Thread) {
-    thread.all().iter().for_each(|each| each.alarm.ring());
+    thread
+        .all_connections()
+        .iter()
+        .for_each(|each| each.deadline.wake());
     loop {
-        thread.look_at_clock();
-        for connection in thread.all() {
-            connection.alarm.look(thread.now());
-            if is_idle(thread, &connection) && connection.stream.is_quiet() {
+        thread.update_now();
+        for connection in thread.all_connections() {
+            connection.deadline.wake_if_due(thread.now());
+            if is_idle(thread, &connection) && connection.stream.has_no_input() {
                 connection.end();
             }
         }
-        if tokio::time::timeout(INTERVAL, all_closed(thread))
+        if tokio::time::timeout(CHECK_INTERVAL, all_closed(thread))
             .await
             .is_ok()
         {
@@ -77,8 +85,8 @@ fn is_idle(thread: &Thread, connection: &Connection) -> bool {
 }
 
 async fn all_closed(thread: &Thread) {
-    let emptied = thread.emptied.notified();
+    let notified = thread.all_closed.notified();
     if !thread.connections.borrow().is_empty() {
-        emptied.await;
+        notified.await;
     }
 }

@@ -5,48 +5,45 @@ use std::sync::Arc;
 
 use tokio::sync::oneshot::Sender;
 
-use crate::deal::Counted;
-use crate::tls::{Facts, Protocol};
+use crate::accept::ConnectionPermit;
+use crate::tls::{HandshakeInfo, Protocol};
 
-/// What JavaScript hears of.
+/// A notification for JavaScript.
 pub enum Event {
-    /// A connection needs Node.
     Handed(Handed),
-    /// The client of a handed connection is gone for good.
+    /// The client of a handed connection has disconnected.
     Closed(u64),
-    /// A request was refused.
+    /// The engine has rejected a request.
     Refused(Refused),
-    /// This file has changed amid an answer.
+    /// The file changed while it was sent.
     Changed(PathBuf),
-    /// Somebody waits to hear whether JavaScript has time.
-    Asked(Sender<()>),
+    /// JavaScript replies as soon as its event loop is free.
+    BusyProbe(Sender<()>),
 }
 
-/// A request that got an answer of ours which is no build's.
+/// A request that the engine answered with an error.
 pub struct Refused {
-    /// Of the answer.
     pub status: u16,
-    /// A code as Node and the system have it.
+    /// An error code of Node or of the system.
     pub error: &'static str,
-    /// The client; `None` for a unix socket.
+    /// The client's address. `None` for a unix socket.
     pub peer: Option<SocketAddr>,
 }
 
-/// A connection whose next request Node answers.
+/// A connection that Node receives, because Node must answer its next request.
 pub struct Handed {
-    /// Names it from now on.
     pub id: u64,
-    /// Node's end of the pair.
+    /// Node's end of the socket pair.
     pub end: OwnedFd,
-    /// The client; `None` for a unix socket.
+    /// The client's address. `None` for a unix socket.
     pub peer: Option<SocketAddr>,
-    /// What the client speaks, and Node is to read.
+    /// The protocol that Node must parse.
     pub protocol: Protocol,
-    /// Of its connection, where that is encrypted.
-    pub encryption: Option<Facts>,
-    /// Descriptors on their way to JavaScript count as a connection, though their client may be gone.
-    pub counted: Option<Arc<Counted>>,
+    /// The client's TLS handshake. `None` if the connection is not encrypted.
+    pub encryption: Option<HandshakeInfo>,
+    /// Counts the descriptor as a connection until JavaScript receives it, even if the client has disconnected.
+    pub permit: Option<Arc<ConnectionPermit>>,
 }
 
-/// Takes events to JavaScript; says whether somebody is there who will hear of it.
-pub type Tell = Box<dyn Fn(Event) -> bool + Send + Sync>;
+/// Sends an event to JavaScript. Returns whether JavaScript will receive it.
+pub type EventSink = Box<dyn Fn(Event) -> bool + Send + Sync>;

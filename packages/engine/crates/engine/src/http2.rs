@@ -1,13 +1,14 @@
-//! HTTP/2: streams that the table answers, and all others over one session with Node for each client that needs one.
+//! HTTP/2 sessions. The engine answers streams from the table, and relays all others over one session with Node per
+//! client.
 
 mod bodies;
+mod body_chunk;
 mod exchange;
 mod frames;
-mod heads;
-mod node;
-mod piece;
-mod quiet;
-mod waiting;
+mod head_cache;
+mod node_session;
+mod self_wake_filter;
+mod stream_quota;
 mod wire;
 
 use std::future::poll_fn;
@@ -26,62 +27,62 @@ use serve_dist_core::{BareRequest, decide_fields};
 use tokio::task::JoinSet;
 
 use crate::drain::NEW_CONNECTION;
-use crate::failure::code_of;
-use crate::http2::bodies::{Bodies, LEAST_PROGRESS};
+use crate::error_code::error_code;
+use crate::http2::bodies::{Bodies, MIN_PROGRESS};
+use crate::http2::body_chunk::{BodyChunk, Payload};
 use crate::http2::exchange::exchange;
-use crate::http2::frames::Frames;
-use crate::http2::node::{Node, Sender};
-use crate::http2::piece::{Payload, Piece};
-use crate::http2::quiet::Quiet;
+use crate::http2::frames::FrameLimiter;
+use crate::http2::node_session::{NodeSession, Sender};
+use crate::http2::self_wake_filter::SelfWakeFilter;
 use crate::http2::wire::{Flow, Wire};
 use crate::limits::{LINK_IDLE, idle_time_of_links};
-use crate::link::BREATHS;
+use crate::link::LINK_ATTEMPTS;
 use crate::stream::Stream;
-use crate::thread::{Complaint, Connection, Phase, Thread};
-use crate::worker::BREATH;
+use crate::thread::{Connection, Phase, Thread, Warning};
+use crate::worker::RETRY_DELAY;
 
 pub use crate::http2::frames::Rate;
-pub use crate::http2::heads::Heads;
-pub use crate::http2::waiting::Waiting;
+pub use crate::http2::head_cache::HeadCache;
+pub use crate::http2::stream_quota::StreamQuota;
 
-/// Bytes of an upload that wait for Node: as many as Node lets wait.
+/// The size of an upload's receive window in bytes. Node uses the same size.
 const UPLOAD_WINDOW: u32 = 65_535;
-/// Bytes of a body that are on their way at once. They are not copied.
-const BODY_AT_ONCE: usize = 256 * 1024;
-/// Streams that we have reset and how long they are remembered: what still comes of them is ignored. h2 resets others again,
-/// and ends a session at 1,024 of those in its life.
+/// The maximum number of a body's bytes that h2 buffers. The buffer refers to the table's memory.
+const MAX_SEND_BUFFER: usize = 256 * 1024;
+/// The number of reset streams to remember, and for how long. h2 ignores late frames of these streams. For others, it
+/// sends another reset, and ends the session after 1,024 of them.
 const REMEMBERED_RESETS: usize = 1024;
 const RESETS_REMEMBERED: Duration = Duration::from_secs(5);
-/// How long a client that was told of the end has to say that it knows.
-const GOODBYE: Duration = Duration::from_secs(1);
+/// The time that a client has to react to GOAWAY.
+const GOAWAY_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// Answers the streams of a connection until it ends; says whether the client may be sending still.
+/// Answers the streams of a connection until it ends. Returns whether the client may still be sending.
 pub async fn serve(thread: &Rc<Thread>, connection: &Connection) -> io::Result<bool> {
-    connection.enter(Phase::Streams, thread);
+    connection.enter_phase(Phase::Streams, thread);
     let limits = &thread.shared.limits;
-    let frames = Frames::new(limits.resets, limits.questions);
+    let frames = FrameLimiter::new(limits.resets, limits.control_frames);
     let flow = Flow::new(thread, Some(frames));
     let mut builder = Builder::new();
     builder
         .max_concurrent_streams(limits.streams_at_once)
         .max_header_list_size(limits.header_size)
         .initial_window_size(UPLOAD_WINDOW)
-        // One upload that stands still takes nothing from others.
+        // A stalled upload must not block other uploads.
         .initial_connection_window_size(limits.streams_at_once.saturating_mul(UPLOAD_WINDOW))
-        .max_send_buffer_size(BODY_AT_ONCE)
+        .max_send_buffer_size(MAX_SEND_BUFFER)
         .max_concurrent_reset_streams(REMEMBERED_RESETS)
         .reset_stream_duration(RESETS_REMEMBERED)
         .max_pending_accept_reset_streams(limits.resets.burst as usize);
     let mut handshake = pin!(builder.handshake(Wire::new(&connection.stream, &flow)));
-    let opened = thread.look_at_clock();
+    let opened = thread.update_now();
     let session = poll_fn(|cx| {
-        let patience = if thread.draining.get() {
+        let timeout = if thread.draining.get() {
             limits.keep_alive.min(NEW_CONNECTION)
         } else {
             limits.keep_alive
         };
-        let is_late = thread.look_at_clock() - opened >= patience;
-        connection.alarm.set(cx, opened + patience);
+        let is_late = thread.update_now() - opened >= timeout;
+        connection.deadline.set(cx, opened + timeout);
         match handshake.as_mut().poll(cx) {
             Poll::Pending if is_late => Poll::Ready(None),
             polled => polled.map(Result::ok),
@@ -91,120 +92,124 @@ pub async fn serve(thread: &Rc<Thread>, connection: &Connection) -> io::Result<b
         return Ok(true);
     };
     let ping_pong = session.ping_pong();
-    let quiet = Quiet::new();
+    let wake_filter = SelfWakeFilter::new();
     let mut streams = Streams {
         thread,
         connection,
         session,
         ping_pong,
         flow,
-        quiet: quiet.clone(),
+        wake_filter: wake_filter.clone(),
         bodies: Bodies::default(),
         exchanges: JoinSet::new(),
-        nodes: Vec::new(),
+        node_sessions: Vec::new(),
         opened,
-        has_asked: false,
+        has_requested: false,
         pinged: None,
         ending: None,
-        held: None,
+        h2_data_since: None,
         is_over: false,
     };
-    poll_fn(|cx| quiet.poll(cx, |cx| streams.poll(cx))).await
+    poll_fn(|cx| wake_filter.poll(cx, |cx| streams.poll(cx))).await
 }
 
-/// The streams of a session.
+/// An HTTP/2 session and its streams.
 struct Streams<'a> {
     thread: &'a Rc<Thread>,
     connection: &'a Connection,
-    session: Session<Wire<&'a Stream>, Piece>,
+    session: Session<Wire<&'a Stream>, BodyChunk>,
     ping_pong: Option<PingPong>,
     flow: Rc<Flow>,
-    quiet: Arc<Quiet>,
+    wake_filter: Arc<SelfWakeFilter>,
     bodies: Bodies,
-    /// Those that Node answers.
-    exchanges: JoinSet<Option<Unsent>>,
-    /// The last one takes requests, where Node lets it.
-    nodes: Vec<Node>,
+    /// Streams that Node answers.
+    exchanges: JoinSet<Option<PendingRequest>>,
+    /// Sessions with Node. Only the last one accepts requests.
+    node_sessions: Vec<NodeSession>,
     opened: Duration,
-    has_asked: bool,
-    /// Since when an answer to a PING is waited for.
+    has_requested: bool,
+    /// The time of the last unanswered PING.
     pinged: Option<Duration>,
-    /// Since when the client knows that the session ends.
+    /// The time of the GOAWAY.
     ending: Option<Duration>,
-    /// Since when only the client's windows keep what h2 holds, and what the session had sent by then.
-    held: Option<(Duration, u64)>,
+    /// The time since which only the client's flow control delays the data in h2, and the bytes sent by then.
+    h2_data_since: Option<(Duration, u64)>,
     is_over: bool,
 }
 
-/// A request, and what answers it.
-type Asked = (Request<RecvStream>, SendResponse<Piece>);
+/// A request and the handle for its response.
+type AcceptedRequest = (Request<RecvStream>, SendResponse<BodyChunk>);
 
-/// A request for which there were no descriptors yet.
-struct Unsent {
+/// A request that waits for free descriptors.
+struct PendingRequest {
     request: Request<RecvStream>,
-    respond: SendResponse<Piece>,
+    respond: SendResponse<BodyChunk>,
     attempts: u32,
 }
 
 impl Streams<'_> {
-    /// Says whether the client may be sending still; an error is its end.
+    /// Returns whether the client may still be sending. An error means that the connection has ended.
     fn poll(&mut self, cx: &mut Context) -> Poll<io::Result<bool>> {
-        let now = self.thread.look_at_clock();
+        let now = self.thread.update_now();
         let blocked = self.flow.blocked_since();
         let is_blocked =
-            blocked.is_some_and(|then| now.saturating_sub(then) >= self.flow.patience());
-        if is_blocked || !self.is_over && !self.keep_limits(cx, now) {
+            blocked.is_some_and(|then| now.saturating_sub(then) >= self.flow.stall_timeout());
+        if is_blocked || !self.is_over && !self.enforce_limits(cx, now) {
             return Poll::Ready(Err(io::ErrorKind::TimedOut.into()));
         }
-        self.flow.hold();
+        self.flow.start_turn();
         self.is_over = self.is_over || self.poll_session(cx, now);
         if self.flow.has_had_turn() {
             cx.waker().wake_by_ref();
         }
-        match self.flow.poll_release(cx, &self.connection.stream) {
+        match self.flow.poll_end_turn(cx, &self.connection.stream) {
             Poll::Ready(Ok(())) if self.is_over => return Poll::Ready(Ok(true)),
             Poll::Ready(Err(error)) => return Poll::Ready(Err(error)),
             _ => {}
         }
-        self.note_held(now);
-        self.connection.alarm.set(cx, self.due(now));
+        self.track_h2_data(now);
+        self.connection.deadline.set(cx, self.next_deadline(now));
         Poll::Pending
     }
 
-    /// Bodies that fit into windows are left to h2; a client may close its windows afterwards.
-    fn note_held(&mut self, now: Duration) {
-        let is_held = self.session.has_streams()
+    /// h2 buffers complete bodies that fit into the window. The client may close its window afterwards, and this must
+    /// time out.
+    fn track_h2_data(&mut self, now: Duration) {
+        let is_in_h2 = self.session.has_streams()
             && self.bodies.count() == 0
             && self.exchanges.is_empty()
             && self.flow.blocked_since().is_none();
         let sent = self.flow.sent.get();
         let stands_still = self
-            .held
-            .filter(|&(_, before)| sent < before + LEAST_PROGRESS);
-        self.held = is_held.then(|| stands_still.unwrap_or((now, sent)));
+            .h2_data_since
+            .filter(|&(_, before)| sent < before + MIN_PROGRESS);
+        self.h2_data_since = is_in_h2.then(|| stands_still.unwrap_or((now, sent)));
     }
 
-    /// Says whether the session is over.
+    /// Returns whether the session is over.
     fn poll_session(&mut self, cx: &mut Context, now: Duration) -> bool {
         loop {
             while let Poll::Ready(accepted) = self.poll_accept(cx) {
                 let Some(Ok((request, respond))) = accepted else {
                     return true;
                 };
-                self.has_asked = true;
-                self.take(cx, request, respond);
+                self.has_requested = true;
+                self.handle_request(cx, request, respond);
             }
             while let Poll::Ready(Some(ended)) = self.exchanges.poll_join_next(cx) {
                 let left = self.exchanges.len();
-                self.thread.shared.relayed.remove(left + 1, left);
+                self.thread.shared.relayed_streams.remove(left + 1, left);
                 match ended.map_err(tokio::task::JoinError::try_into_panic) {
                     Err(Ok(panic)) => resume_unwind(panic),
-                    Ok(Some(unsent)) => self.pass_on(cx, unsent),
-                    _ => self.nodes.iter_mut().for_each(|node| node.idle_since = now),
+                    Ok(Some(pending)) => self.relay_to_node(cx, pending),
+                    _ => self
+                        .node_sessions
+                        .iter_mut()
+                        .for_each(|node| node.idle_since = now),
                 }
             }
-            self.nodes.retain_mut(|node| node.poll(cx));
-            if self.flow.is_unwanted.take() {
+            self.node_sessions.retain_mut(|node| node.poll(cx));
+            if self.flow.must_close.take() {
                 self.session.abrupt_shutdown(Reason::ENHANCE_YOUR_CALM);
                 continue;
             }
@@ -214,18 +219,21 @@ impl Streams<'_> {
         }
     }
 
-    /// What has woken the task until now is dealt with here, or behind it.
-    fn poll_accept(&mut self, cx: &mut Context) -> Poll<Option<Result<Asked, h2::Error>>> {
-        self.quiet.deal();
+    /// Polls h2, which handles all wake-ups so far.
+    fn poll_accept(
+        &mut self,
+        cx: &mut Context,
+    ) -> Poll<Option<Result<AcceptedRequest, h2::Error>>> {
+        self.wake_filter.acknowledge();
         self.session.poll_accept(cx)
     }
 
-    /// Answers a request, or has it answered.
-    fn take(
+    /// Answers a request, or relays it to Node.
+    fn handle_request(
         &mut self,
         cx: &mut Context,
         request: Request<RecvStream>,
-        mut respond: SendResponse<Piece>,
+        mut respond: SendResponse<BodyChunk>,
     ) {
         if count_fields(&request) > self.thread.shared.limits.fields {
             return self.refuse(&mut respond, Reason::ENHANCE_YOUR_CALM);
@@ -233,13 +241,18 @@ impl Streams<'_> {
         if request.body().is_end_stream() && self.answer(&request, &mut respond) {
             return;
         }
-        if self.thread.shared.relayed.refuses(self.exchanges.len()) {
+        if self
+            .thread
+            .shared
+            .relayed_streams
+            .refuses(self.exchanges.len())
+        {
             return self.refuse(&mut respond, Reason::REFUSED_STREAM);
         }
         let attempts = 0;
-        self.pass_on(
+        self.relay_to_node(
             cx,
-            Unsent {
+            PendingRequest {
                 request,
                 respond,
                 attempts,
@@ -247,19 +260,19 @@ impl Streams<'_> {
         );
     }
 
-    /// Resets a stream of which nothing was done: if it is refused, the client may ask again (RFC 9113 §8.7).
-    fn refuse(&self, respond: &mut SendResponse<Piece>, reason: Reason) {
+    /// Resets an unprocessed stream. After `REFUSED_STREAM`, the client may retry (RFC 9113 §8.7).
+    fn refuse(&self, respond: &mut SendResponse<BodyChunk>, reason: Reason) {
         respond.send_reset(reason);
         self.flow.note_reset();
     }
 
-    /// Gives a request to Node; where the system has no descriptors left, tries it again for as long as `Link::wait_for`.
-    fn pass_on(&mut self, cx: &mut Context, mut unsent: Unsent) {
+    /// Relays a request to Node. Retries as long as `Link::wait_for` if no descriptors are free.
+    fn relay_to_node(&mut self, cx: &mut Context, mut pending: PendingRequest) {
         let error = match self.sender(cx) {
             Ok(sender) => {
-                let Unsent {
+                let PendingRequest {
                     request, respond, ..
-                } = unsent;
+                } = pending;
                 let exchange = exchange(request, respond, sender, self.flow.clone());
                 self.spawn(async {
                     exchange.await;
@@ -269,48 +282,56 @@ impl Streams<'_> {
             }
             Err(error) => error,
         };
-        if error.kind() != io::ErrorKind::NotConnected && unsent.attempts < BREATHS {
-            unsent.attempts += 1;
-            self.thread.note_shortage();
+        if error.kind() != io::ErrorKind::NotConnected && pending.attempts < LINK_ATTEMPTS {
+            pending.attempts += 1;
+            self.thread.note_link_shortage();
             self.spawn(async {
-                tokio::time::sleep(BREATH).await;
-                Some(unsent)
+                tokio::time::sleep(RETRY_DELAY).await;
+                Some(pending)
             });
             return;
         }
-        self.thread.complain(Complaint::NoWayToNode, &error);
+        self.thread.warn(Warning::NodeUnreachable, &error);
         self.thread
-            .tell_refusal(self.connection, 502, code_of(&error));
+            .emit_refusal(self.connection, 502, error_code(&error));
         let mut unreachable = Response::new(());
         *unreachable.status_mut() = StatusCode::BAD_GATEWAY;
-        // A client that has gone needs none.
-        let _ = unsent.respond.send_response(unreachable, true);
+        // Fails only if the client has disconnected.
+        let _ = pending.respond.send_response(unreachable, true);
     }
 
-    fn spawn(&mut self, exchange: impl Future<Output = Option<Unsent>> + 'static) {
-        self.thread.shared.relayed.add(self.exchanges.len());
+    fn spawn(&mut self, exchange: impl Future<Output = Option<PendingRequest>> + 'static) {
+        self.thread.shared.relayed_streams.add(self.exchanges.len());
         self.exchanges.spawn_local(exchange);
     }
 
-    /// What sends a request to Node, by a new session where there is none that takes it.
+    /// Returns the sender of the current session with Node. Opens a session if necessary.
     fn sender(&mut self, cx: &mut Context) -> io::Result<Sender> {
-        if let Some(sender) = self.nodes.last_mut().and_then(|node| node.sender(cx)) {
+        if let Some(sender) = self
+            .node_sessions
+            .last_mut()
+            .and_then(|node| node.sender(cx))
+        {
             return Ok(sender);
         }
-        let mut node = Node::open(cx, self.thread, self.connection)?;
+        let mut node = NodeSession::open(cx, self.thread, self.connection)?;
         let sender = node.sender(cx);
-        self.nodes.push(node);
+        self.node_sessions.push(node);
         sender.ok_or_else(|| io::ErrorKind::NotConnected.into())
     }
 
-    /// Answers from the table; false where it has no answer.
-    fn answer(&mut self, request: &Request<RecvStream>, respond: &mut SendResponse<Piece>) -> bool {
+    /// Answers from the table. Returns `false` if Node must answer.
+    fn answer(
+        &mut self,
+        request: &Request<RecvStream>,
+        respond: &mut SendResponse<BodyChunk>,
+    ) -> bool {
         let answers = self.thread.shared.answers.load();
         let Some(table) = &answers.table else {
             return false;
         };
         let uri = request.uri();
-        // Node refuses other schemes.
+        // Node rejects other schemes.
         let of_http = |scheme: &str| {
             ["http", "https"]
                 .iter()
@@ -330,7 +351,11 @@ impl Streams<'_> {
         let Some(found) = decide_fields(bare, fields, (table, &answers.hosts)) else {
             return false;
         };
-        if self.thread.waiting.refuses(self.flow.answers()) {
+        if self
+            .thread
+            .stream_quota
+            .refuses(self.flow.pending_answers())
+        {
             self.refuse(respond, Reason::REFUSED_STREAM);
             return true;
         }
@@ -339,7 +364,7 @@ impl Streams<'_> {
             return false;
         }
         let clock = &*self.thread.clock.borrow();
-        let mut heads = self.thread.heads.borrow_mut();
+        let mut heads = self.thread.head_cache.borrow_mut();
         let (response, body) = heads.response(table, &found, clock);
         let answering = observer.map(|observer| {
             let text = if observer.logs() {
@@ -348,11 +373,11 @@ impl Streams<'_> {
                 Vec::new()
             };
             let peer = self.connection.peer.map(|peer| peer.ip());
-            observer.begin(answers.notes.of(table, &found), peer, &text)
+            observer.begin(answers.labels.of(table, &found), peer, &text)
         });
-        // A head that has to wait has its end behind it: until then it counts.
-        let is_over = body.is_empty() && !self.flow.is_stuck();
-        // A stream that was reset meanwhile needs no answer.
+        // A head that h2 cannot send yet counts as pending until the end of its stream is sent.
+        let is_over = body.is_empty() && !self.flow.cannot_send_now();
+        // Fails only if the client has reset the stream.
         if let Ok(to) = respond.send_response(response, is_over) {
             let payload = Payload::new(body, answering, &self.flow);
             if !is_over {
@@ -364,34 +389,35 @@ impl Streams<'_> {
     }
 
     fn has_streams(&self) -> bool {
-        // h2 counts one until its last frame has left the queue, that of a reset included.
+        // h2 counts a stream until it has sent the stream's last frame, including a reset.
         self.session.has_streams() || !self.exchanges.is_empty()
     }
 
-    /// Ends what takes too long; false where the connection is to be closed at once.
-    fn keep_limits(&mut self, cx: &mut Context, now: Duration) -> bool {
+    /// Closes whatever exceeds a time limit. Returns `false` if the connection must close immediately.
+    fn enforce_limits(&mut self, cx: &mut Context, now: Duration) -> bool {
         let limits = &self.thread.shared.limits;
         let since = |then: Duration| now.saturating_sub(then);
         if let Some(then) = now.checked_sub(limits.socket) {
-            self.bodies.cancel_before(then);
+            self.bodies.cancel_idle_since(then);
         }
         if self
-            .held
+            .h2_data_since
             .is_some_and(|(then, _)| since(then) >= limits.socket)
         {
             self.session.abrupt_shutdown(Reason::CANCEL);
         }
-        if self.connection.alarm.is_cut_off() {
-            self.bodies.break_off();
+        if self.connection.deadline.is_cut_off() {
+            self.bodies.reset_all();
         }
-        if !self.make_room(now) {
+        if !self.shed_excess_streams(now) {
             return false;
         }
         if self.exchanges.is_empty() {
             let idle_time = idle_time_of_links(&self.thread.shared);
-            self.nodes.retain(|node| since(node.idle_since) < idle_time);
+            self.node_sessions
+                .retain(|node| since(node.idle_since) < idle_time);
         }
-        self.say_goodbye(now);
+        self.announce_shutdown(now);
         if self.pinged.is_some()
             && let Some(ping_pong) = &mut self.ping_pong
             && ping_pong.poll_pong(cx).is_ready()
@@ -408,7 +434,7 @@ impl Streams<'_> {
             if !self.has_streams() {
                 self.session.abrupt_shutdown(Reason::NO_ERROR);
             } else if self.pinged.is_none() {
-                // Its answers have nothing to send yet, such as a stream of events: is anybody there?
+                // The open streams are silent, like server-sent events. Check whether the client still responds.
                 let ping_pong = self.ping_pong.as_mut();
                 self.pinged = ping_pong
                     .and_then(|ping_pong| ping_pong.send_ping(Ping::opaque()).ok())
@@ -418,55 +444,62 @@ impl Streams<'_> {
         true
     }
 
-    /// Gives up what this session has beyond its share, where others need it. What h2 holds of it cannot be taken back: false
-    /// where the client has taken nothing of that for a while.
-    fn make_room(&mut self, now: Duration) -> bool {
-        let waiting = &self.thread.waiting;
+    /// Resets answers above the session's share if other sessions need it.
+    ///
+    /// h2 cannot drop the data that it already holds. Returns `false` if the client has not read any of it for a while.
+    fn shed_excess_streams(&mut self, now: Duration) -> bool {
+        let quota = &self.thread.stream_quota;
         self.bodies
-            .reset_newest(waiting.surplus(self.flow.answers()));
-        let patience = 2 * self.thread.shared.limits.checking_interval;
+            .reset_newest(quota.surplus(self.flow.pending_answers()));
+        let timeout = 2 * self.thread.shared.limits.checking_interval;
         let blocked = self.flow.blocked_since();
-        let is_stalled = blocked.is_some_and(|then| now.saturating_sub(then) >= patience);
-        !is_stalled || waiting.surplus(self.flow.answers()) == 0
+        let is_stalled = blocked.is_some_and(|then| now.saturating_sub(then) >= timeout);
+        !is_stalled || quota.surplus(self.flow.pending_answers()) == 0
     }
 
-    /// A server that stops takes no more streams than those that the client has begun by then; one that has just connected
-    /// may ask for something.
-    fn say_goodbye(&mut self, now: Duration) {
+    /// Sends GOAWAY while the server drains. A new client may first send a request.
+    fn announce_shutdown(&mut self, now: Duration) {
         if !self.thread.draining.get() {
             return;
         }
-        let is_new = !self.has_asked && now < self.opened + NEW_CONNECTION;
+        let is_new = !self.has_requested && now < self.opened + NEW_CONNECTION;
         match self.ending {
             None if !is_new => {
                 self.session.graceful_shutdown();
                 self.ending = Some(now);
             }
-            Some(then) if now >= then + GOODBYE && !self.has_streams() => {
+            Some(then) if now >= then + GOAWAY_TIMEOUT && !self.has_streams() => {
                 self.session.abrupt_shutdown(Reason::NO_ERROR);
             }
             _ => {}
         }
     }
 
-    /// When to look at limits again.
-    fn due(&self, now: Duration) -> Duration {
+    /// Returns the next time when limits must be checked.
+    fn next_deadline(&self, now: Duration) -> Duration {
         let limits = &self.thread.shared.limits;
         let silent = match self.pinged {
             Some(then) => then + limits.headers,
             None => self.flow.active.get() + limits.keep_alive,
         };
-        let held = self.held.map(|(then, _)| then);
-        let stalled = [self.flow.blocked_since(), self.bodies.oldest(), held];
+        let h2_data_since = self.h2_data_since.map(|(then, _)| then);
+        let stalled = [
+            self.flow.blocked_since(),
+            self.bodies.oldest_wait(),
+            h2_data_since,
+        ];
         let stalled = stalled
             .into_iter()
             .flatten()
             .map(|then| then + limits.socket);
-        let idle = self.nodes.iter().map(|node| node.idle_since + LINK_IDLE);
+        let idle = self
+            .node_sessions
+            .iter()
+            .map(|node| node.idle_since + LINK_IDLE);
         let idle = idle.filter(|_| self.exchanges.is_empty());
         let draining = self.thread.draining.get().then(|| match self.ending {
             None => self.opened + NEW_CONNECTION,
-            Some(then) => then + GOODBYE,
+            Some(then) => then + GOAWAY_TIMEOUT,
         });
         let draining = draining.filter(|&then| then > now || !self.has_streams());
         stalled
@@ -478,16 +511,19 @@ impl Streams<'_> {
 
 impl Drop for Streams<'_> {
     fn drop(&mut self) {
-        self.thread.shared.relayed.remove(self.exchanges.len(), 0);
+        self.thread
+            .shared
+            .relayed_streams
+            .remove(self.exchanges.len(), 0);
     }
 }
 
-/// Those that begin with a colon count, too: method, scheme and path, and mostly the authority.
+/// Counts fields including the pseudo-header fields: method, scheme, path, and authority if present.
 fn count_fields(request: &Request<RecvStream>) -> usize {
     request.headers().len() + 3 + usize::from(request.uri().authority().is_some())
 }
 
-/// A request as its head would be over HTTP/1.1, for its record.
+/// Formats a request like an HTTP/1.1 head for its log record.
 fn text_of(request: &Request<RecvStream>) -> Vec<u8> {
     let target = request.uri().path_and_query();
     let target = target.map_or("", |target| target.as_str());

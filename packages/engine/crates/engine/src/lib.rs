@@ -1,27 +1,28 @@
-//! The native engine of serve-dist: it owns the public socket, answers what its table answers, and relays the rest to Node.
+//! The native engine of serve-dist. It owns the public socket, answers requests from its table, and relays the rest to
+//! Node.
 //!
-//! Each thread has a loop of its own and shares nothing with the others but what it answers from. `binding.ts` says what
-//! JavaScript sees.
+//! Each thread has its own event loop. Threads only share the table and a few counters. `binding.ts` documents the
+//! JavaScript API.
 #![deny(unsafe_code)]
 
-mod alarm;
+mod accept;
 mod binding;
 mod body_file;
-mod complaint;
 mod copier;
 mod credentials;
-mod deal;
+mod deadline_waker;
 mod drain;
+mod error_code;
 mod event;
-mod failure;
+mod event_sink;
 mod http2;
 mod limits;
 mod link;
 mod listen;
-mod notify;
 mod observe;
 mod pump;
 mod relay;
+mod restart_on_panic;
 mod send;
 mod serve;
 mod shared;
@@ -34,5 +35,5 @@ mod testing;
 mod tests;
 mod thread;
 mod tls;
-mod unbroken;
+mod warning;
 mod worker;

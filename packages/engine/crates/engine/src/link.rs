@@ -10,20 +10,19 @@ use crate::limits::LINK_IDLE;
 use crate::stream::Stream;
 use crate::thread::{Connection, Thread};
 use crate::tls::Session;
-use crate::worker::BREATH;
+use crate::worker::RETRY_DELAY;
 
-/// How often a request for Node is tried while there are no descriptors for it: two seconds.
-pub const BREATHS: u32 = 40;
+/// The number of attempts to open a link if no descriptors are free. They take two seconds.
+pub const LINK_ATTEMPTS: u32 = 40;
 
-/// A connection's way to Node: our end of a socket pair.
+/// A connection's link to Node: the engine's end of a socket pair.
 pub struct Link {
-    /// Our end.
     pub stream: Stream,
-    /// Bytes that came back for requests that are over.
+    /// The number of bytes from Node for finished requests.
     pub relayed: Cell<u64>,
-    /// Whether a request is under way.
+    /// Whether a request is in progress.
     pub busy: Cell<bool>,
-    /// Since when none is.
+    /// The time when the last request finished.
     pub idle_since: Cell<Duration>,
     id: u64,
     end: Cell<Option<u64>>,
@@ -32,35 +31,35 @@ pub struct Link {
 }
 
 impl Link {
-    /// The link of a connection that Node has not closed, else a new one, for a request that is under way from now on.
-    pub fn of(connection: &Connection, thread: &Rc<Thread>) -> io::Result<Rc<Self>> {
-        let mut place = connection.link.borrow_mut();
-        // A server that stops closes its end behind each answer, and Node one that has been idle for long.
-        let kept = place.take().filter(|link| {
-            !thread.draining.get() && !link.rests_since(LINK_IDLE) && link.stream.is_quiet()
+    /// Returns the connection's link for a new request. Opens a link if Node has closed it or none exists.
+    pub fn get_or_open(connection: &Connection, thread: &Rc<Thread>) -> io::Result<Rc<Self>> {
+        let mut slot = connection.link.borrow_mut();
+        // Node closes a link after each answer while it drains, and after a long idle time.
+        let reusable = slot.take().filter(|link| {
+            !thread.draining.get() && !link.is_idle_for(LINK_IDLE) && link.stream.has_no_input()
         });
-        let link = kept.map_or_else(|| Self::open(connection, thread), Ok)?;
+        let link = reusable.map_or_else(|| Self::open(connection, thread), Ok)?;
         link.busy.set(true);
         link.end.set(None);
-        *place = Some(link.clone());
+        *slot = Some(link.clone());
         Ok(link)
     }
 
-    /// As `of`; where the system has no descriptors left, waits for some for a while.
+    /// Like `get_or_open`, but waits for a while if no descriptors are free.
     pub async fn wait_for(connection: &Connection, thread: &Rc<Thread>) -> io::Result<Rc<Self>> {
-        for _ in 0..BREATHS {
-            // Others have just found that there are none: one failure in a breath is enough.
+        for _ in 0..LINK_ATTEMPTS {
+            // After a failure on this thread, the next attempt is one `RETRY_DELAY` later.
             if thread.may_open_link() || connection.link.borrow().is_some() {
-                match Self::of(connection, thread) {
+                match Self::get_or_open(connection, thread) {
                     Err(error) if error.kind() != io::ErrorKind::NotConnected => {
-                        thread.note_shortage();
+                        thread.note_link_shortage();
                     }
                     found => return found,
                 }
             }
-            tokio::time::sleep(BREATH).await;
+            tokio::time::sleep(RETRY_DELAY).await;
         }
-        Self::of(connection, thread)
+        Self::get_or_open(connection, thread)
     }
 
     fn open(connection: &Connection, thread: &Rc<Thread>) -> io::Result<Rc<Self>> {
@@ -77,73 +76,76 @@ impl Link {
             thread: thread.clone(),
         });
         thread.links.borrow_mut().insert(id, Rc::downgrade(&link));
-        // Before JavaScript can say anything of it.
+        // Must precede the event, because JavaScript may refer to the link immediately.
         thread.shared.note_link(id);
-        give(connection, thread, (id, end))?;
+        hand_to_node(connection, thread, (id, end))?;
         Ok(link)
     }
 
-    /// Whether it has been idle for so long.
-    pub fn rests_since(&self, time: Duration) -> bool {
-        let rested = self.thread.now().saturating_sub(self.idle_since.get());
-        !self.busy.get() && rested >= time
+    pub fn is_idle_for(&self, time: Duration) -> bool {
+        let idle = self.thread.now().saturating_sub(self.idle_since.get());
+        !self.busy.get() && idle >= time
     }
 
-    /// Whether Node has answered on it before.
-    pub fn is_used_again(&self) -> bool {
+    /// Returns whether Node has answered a request on this link.
+    pub fn was_used(&self) -> bool {
         self.relayed.get() > 0
     }
 
-    /// Wakes this task when Node's answer has an end.
+    /// Wakes this task when the length of Node's answer is known.
     pub fn wake_at_end(&self, cx: &Context) {
         self.waker.borrow_mut().clone_from(cx.waker());
     }
 
-    /// Node's answer ends after so many bytes of this link.
+    /// Sets the end of Node's answer, in bytes since the link was opened.
     pub fn end_at(&self, bytes: u64) {
         self.end.set(Some(bytes));
         self.waker.borrow().wake_by_ref();
     }
 
-    /// Whether Node's answer is whole once so many bytes of it have come.
+    /// Returns whether Node's answer is complete after `bytes` more bytes.
     pub fn ends_at(&self, bytes: u64) -> bool {
         self.end
             .get()
             .is_some_and(|end| self.relayed.get() + bytes >= end)
     }
 
-    /// Whether Node has closed its end in the middle of an answer that would seem whole.
+    /// Returns whether Node has aborted an answer that would appear complete.
     pub fn is_cut_off(&self) -> bool {
         self.thread.shared.is_reset_at_end(self.id)
     }
 
-    /// The request is over after so many bytes, and the connection is the engine's again.
-    pub fn rest(&self, bytes: u64) {
+    /// Records the end of a request after `bytes` bytes. The engine may reuse the link.
+    pub fn finish_request(&self, bytes: u64) {
         self.busy.set(false);
         self.relayed.set(self.relayed.get() + bytes);
         self.idle_since.set(self.thread.now());
     }
 }
 
-/// Gives Node its end of a new pair for a connection; says how it is named, and has our end.
-pub fn hand(connection: &Connection, thread: &Thread) -> io::Result<(u64, Stream)> {
+/// Opens a socket pair and passes one end to Node. Returns its number and the engine's end.
+pub fn open_pair(connection: &Connection, thread: &Thread) -> io::Result<(u64, Stream)> {
     let (stream, end) = Stream::pair()?;
     let id = thread.next_id();
-    give(connection, thread, (id, end))?;
+    hand_to_node(connection, thread, (id, end))?;
     Ok((id, stream))
 }
 
-fn give(connection: &Connection, thread: &Thread, (id, end): (u64, OwnedFd)) -> io::Result<()> {
+fn hand_to_node(
+    connection: &Connection,
+    thread: &Thread,
+    (id, end): (u64, OwnedFd),
+) -> io::Result<()> {
     let handed = Handed {
         id,
         end,
         peer: connection.peer,
         protocol: connection.stream.protocol(),
-        encryption: connection.stream.session().map(Session::facts),
-        counted: connection.counted.clone(),
+        encryption: connection.stream.session().map(Session::handshake_info),
+        permit: connection.permit.clone(),
     };
-    let is_heard = thread.shared.tell(Event::Handed(handed));
-    is_heard
+    let is_sent = thread.shared.emit(Event::Handed(handed));
+    is_sent
         .then_some(())
         .ok_or_else(|| io::ErrorKind::NotConnected.into())
 }
@@ -153,7 +155,7 @@ impl Drop for Link {
         self.thread.links.borrow_mut().remove(&self.id);
         self.thread.shared.forget_link(self.id);
         if self.busy.get() {
-            self.thread.shared.tell(Event::Closed(self.id));
+            self.thread.shared.emit(Event::Closed(self.id));
         }
     }
 }

@@ -9,49 +9,47 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::Mode;
 use socket2::{Domain, Protocol, SockAddr, Socket, Type};
 
-/// Connections that the system queues: as many as Node's.
+/// The maximum number of queued connections, as in Node.
 pub const BACKLOG: i32 = 511;
 
-/// Where an engine listens.
+/// The address of a listening socket.
 #[derive(Debug)]
 pub enum Address {
-    /// An address of this machine, or all: IPv6's too where the machine has them.
+    /// A TCP port of one or all addresses of this machine, including IPv6 if available.
     Tcp {
-        /// `None` for all.
+        /// `None` for all addresses.
         host: Option<IpAddr>,
-        /// 0 takes a free one.
+        /// 0 selects a free port.
         port: u16,
     },
     /// A unix socket.
     Path {
-        /// Its file.
         path: PathBuf,
-        /// Permissions of the file.
+        /// The permissions of the file.
         mode: u32,
     },
-    /// A socket that somebody else has opened.
+    /// A socket that another program has opened.
     Descriptor {
         /// Its number in this process.
         descriptor: RawFd,
-        /// Who else accepts from it.
-        sharers: Sharers,
+        sharing: Sharing,
     },
 }
 
-/// Who else accepts connections from a socket.
+/// How other processes use the same socket.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Sharers {
-    /// Whether all of them stop together.
+pub struct Sharing {
+    /// Whether all processes that accept from the socket stop together.
     pub is_own: bool,
-    /// Whether other engines do, each in a process of its own.
+    /// Whether engines of other processes accept from the socket.
     pub is_shared: bool,
 }
 
-/// A socket that listens; dropped, it leaves no file behind.
+/// A listening socket. Dropping it removes the file of a unix socket.
 #[derive(Debug)]
 pub struct Listener {
     socket: Socket,
-    sharers: Sharers,
+    sharing: Sharing,
     file: Option<SocketFile>,
 }
 
@@ -62,50 +60,50 @@ struct SocketFile {
 }
 
 impl Listener {
-    /// Listens.
+    /// Binds the address and listens.
     pub fn open(address: Address) -> io::Result<Self> {
-        Self::bind(address)?.begin()
+        Self::bind(address)?.start_listening()
     }
 
-    /// Has the address for itself: nobody can connect before somebody listens.
+    /// Binds the address without listening. Clients cannot connect yet.
     pub fn bind(address: Address) -> io::Result<Self> {
-        let alone = Sharers {
+        let exclusive = Sharing {
             is_own: true,
             is_shared: false,
         };
-        let (socket, sharers, file) = match address {
+        let (socket, sharing, file) = match address {
             Address::Tcp {
                 host: Some(host),
                 port,
-            } => (bind(SocketAddr::new(host, port))?, alone, None),
-            Address::Tcp { host: None, port } => (bind_all(port)?, alone, None),
+            } => (bind(SocketAddr::new(host, port))?, exclusive, None),
+            Address::Tcp { host: None, port } => (bind_all(port)?, exclusive, None),
             Address::Path { path, mode } => {
                 let (socket, file) = bind_path(path, mode)?;
-                (socket, alone, Some(file))
+                (socket, exclusive, Some(file))
             }
             Address::Descriptor {
                 descriptor,
-                sharers,
-            } => (adopt(descriptor)?, sharers, None),
+                sharing,
+            } => (adopt(descriptor)?, sharing, None),
         };
         Ok(Self {
             socket,
-            sharers,
+            sharing,
             file,
         })
     }
 
-    fn begin(self) -> io::Result<Self> {
+    fn start_listening(self) -> io::Result<Self> {
         self.socket.listen(BACKLOG)?;
         self.socket.set_nonblocking(true)?;
         if !self.is_unix()? {
-            // The sockets that it accepts have it from here.
+            // Accepted sockets inherit this option.
             self.socket.set_tcp_nodelay(true)?;
         }
         Ok(self)
     }
 
-    /// The IP address and the port; of a unix socket its path and 0.
+    /// Returns the IP address and the port. For a unix socket, returns its path and 0.
     pub fn address(&self) -> io::Result<(String, u16)> {
         let address = self.socket.local_addr()?;
         Ok(address.as_socket().map_or_else(
@@ -117,7 +115,7 @@ impl Listener {
         ))
     }
 
-    /// Takes a connection from the queue, and the client's address where it has one.
+    /// Accepts a queued connection. Returns its socket and the client's address, if it has one.
     pub fn accept(&self) -> io::Result<(OwnedFd, Option<SocketAddr>)> {
         #[cfg(target_os = "linux")]
         {
@@ -137,24 +135,25 @@ impl Listener {
         }
     }
 
-    /// Whether a connection waits in the queue.
-    pub fn has_waiting(&self) -> bool {
-        let mut look = [PollFd::new(&self.socket, PollFlags::IN)];
-        poll(&mut look, Some(&Timespec::default())).is_ok_and(|found| found > 0)
+    /// Returns whether a connection is queued.
+    pub fn has_queued_connection(&self) -> bool {
+        let mut fds = [PollFd::new(&self.socket, PollFlags::IN)];
+        poll(&mut fds, Some(&Timespec::default())).is_ok_and(|found| found > 0)
     }
 
-    /// Lets Linux queue one connection instead of many before nobody listens any more: other clients try again and find
-    /// nobody, where a connection that is left in the queue is reset.
-    pub fn narrow(&self) {
-        if cfg!(target_os = "linux") && self.sharers.is_own {
-            // Not being able to costs nothing but that.
+    /// Reduces the backlog to one connection before the socket closes.
+    ///
+    /// Linux then ignores further connection attempts, and clients retry. When the socket closes, queued connections
+    /// are reset.
+    pub fn shrink_backlog(&self) {
+        if cfg!(target_os = "linux") && self.sharing.is_own {
+            // If this fails, the only effect is a larger backlog.
             let _ = self.socket.listen(0);
         }
     }
 
-    /// Whether other engines accept from it, too.
     pub fn is_shared(&self) -> bool {
-        self.sharers.is_shared
+        self.sharing.is_shared
     }
 
     fn is_unix(&self) -> io::Result<bool> {
@@ -171,7 +170,7 @@ impl AsRawFd for Listener {
 impl Drop for Listener {
     fn drop(&mut self) {
         if let Some(SocketFile { path, identity }) = &self.file
-            // A server that came after this one may have made its own.
+            // A newer server may have replaced the file.
             && identity_of(path).is_ok_and(|found| found == *identity)
         {
             let _ = fs::remove_file(path);
@@ -193,19 +192,19 @@ fn bind(address: SocketAddr) -> io::Result<Socket> {
     Ok(socket)
 }
 
-/// On a machine without IPv6, that of IPv4; whose error is the one to report, as with Node.
+/// Falls back to IPv4 without IPv6. Returns the error of IPv4, as Node does.
 fn bind_all(port: u16) -> io::Result<Socket> {
     bind((Ipv6Addr::UNSPECIFIED, port).into())
         .or_else(|_| bind((Ipv4Addr::UNSPECIFIED, port).into()))
 }
 
-/// Never with more permissions than these, not even for a moment.
+/// Binds a unix socket. The file never has more permissions than `mode`.
 fn bind_path(path: PathBuf, mode: u32) -> io::Result<(Socket, SocketFile)> {
     let socket = Socket::new(Domain::UNIX, Type::STREAM, None)?;
     let address = SockAddr::unix(&path)?;
     #[cfg(target_os = "linux")]
     {
-        // The file gets the permissions of the socket, less the umask.
+        // The file gets the permissions of the socket, minus the umask.
         rustix::fs::fchmod(&socket, Mode::from_raw_mode(mode))?;
         socket.bind(&address)?;
     }
@@ -229,17 +228,15 @@ fn identity_of(path: &Path) -> io::Result<(u64, u64)> {
     Ok((found.dev(), found.ino()))
 }
 
-/// A descriptor of our own for a socket whose number JavaScript has.
-#[expect(
-    unsafe_code,
-    reason = "no safe function takes the number of a descriptor"
-)]
+/// Duplicates a descriptor that JavaScript passed by number.
+#[expect(unsafe_code, reason = "there is no safe function for a raw descriptor")]
 fn adopt(descriptor: RawFd) -> io::Result<Socket> {
     if descriptor < 0 {
         return Err(rustix::io::Errno::BADF.into());
     }
-    // SAFETY: the number is not -1, and is used for one call, which fails where nothing is open under it. Should another
-    // thread reuse it within that call, the result is a descriptor of that: `listen` refuses what is no socket.
+    // SAFETY: `descriptor` is not -1. It is borrowed for one call, which duplicates it and fails if the number is not
+    // open. If another thread reuses the number before or during that call, the result is a duplicate of another file.
+    // This is safe, because `listen` rejects files that are not sockets.
     let borrowed = unsafe { BorrowedFd::borrow_raw(descriptor) };
     Ok(borrowed.try_clone_to_owned()?.into())
 }

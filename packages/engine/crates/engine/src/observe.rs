@@ -10,24 +10,24 @@ use serve_dist_core::{Answer, Kind, Table};
 
 use crate::thread::unix_time;
 
-/// Classes of answers at most: each is counted for itself.
+/// The maximum number of answer classes.
 pub const CLASSES: usize = 64;
-/// Bytes of records that a thread holds. Once there are more, Node answers, which logs by itself.
-const MOST_LOG: usize = 16 * 1024 * 1024;
-/// What is counted in front of the classes and the durations.
+/// The maximum size of a thread's log in bytes. If it is full, Node answers and writes its own log.
+const MAX_LOG: usize = 16 * 1024 * 1024;
+/// The number of counters before those of classes and durations.
 const TOTALS: usize = 5;
 
-/// What operators want to know of answers, and what each thread has gathered of it.
+/// The counters and log records of all threads.
 pub struct Observations {
-    /// Up to where each part of the histogram goes.
+    /// The upper bounds of the histogram.
     buckets: Vec<Duration>,
-    most_log: usize,
+    max_log: usize,
     logs: bool,
     observers: Mutex<Vec<Arc<Observer>>>,
 }
 
 impl Observations {
-    /// Counts answers by classes and durations (seconds), and makes a record of each if there is a log.
+    /// Creates counters by class and duration (bounds in seconds). `logs` enables log records.
     pub fn new(buckets: &[f64], logs: bool) -> Self {
         Self {
             buckets: buckets
@@ -35,31 +35,31 @@ impl Observations {
                 .copied()
                 .map(Duration::from_secs_f64)
                 .collect(),
-            most_log: MOST_LOG,
+            max_log: MAX_LOG,
             logs,
             observers: Mutex::default(),
         }
     }
 
-    /// An observer for one more thread; what it has gathered outlives the thread.
+    /// Creates an observer for a thread. Its counters outlive the thread.
     pub fn observer(&self) -> Arc<Observer> {
         let observer = Arc::new(Observer {
             buckets: self.buckets.clone(),
             counts: (0..TOTALS + CLASSES + self.buckets.len() + 1)
                 .map(|_| AtomicU64::new(0))
                 .collect(),
-            most_log: self.most_log,
+            max_log: self.max_log,
             log: self.logs.then(Mutex::default),
         });
         lock(&self.observers).push(observer.clone());
         observer
     }
 
-    /// Sums over all threads since the begin, in the order that `binding.ts` has.
+    /// Returns the sums over all threads. `binding.ts` documents the order.
     pub fn counts(&self) -> Vec<i64> {
         let mut sums = vec![0_i64; TOTALS + CLASSES + self.buckets.len() + 1];
         for observer in lock(&self.observers).iter() {
-            // From the end: what is read as ended had been read as begun otherwise.
+            // Read in reverse order, so that no answer counts as ended before it counts as started.
             for (sum, count) in sums.iter_mut().zip(&observer.counts).rev() {
                 *sum = sum.wrapping_add(count.load(Ordering::Relaxed).cast_signed());
             }
@@ -67,7 +67,7 @@ impl Observations {
         sums
     }
 
-    /// The records of each thread that has made some since they were taken.
+    /// Returns the log records since the last call, one buffer per thread that has any.
     pub fn take_log(&self) -> Vec<Vec<u8>> {
         let observers = lock(&self.observers);
         let logs = observers
@@ -79,65 +79,70 @@ impl Observations {
     }
 }
 
-/// What a thread gathers; nobody else writes to it.
+/// The counters and records of one thread, which is the only writer.
 pub struct Observer {
     buckets: Vec<Duration>,
     counts: Vec<AtomicU64>,
-    most_log: usize,
+    max_log: usize,
     log: Option<Mutex<Vec<u8>>>,
 }
 
 impl Observer {
-    /// Begins to observe an answer to a request of this text.
-    pub fn begin(self: &Arc<Self>, note: Note, peer: Option<IpAddr>, request: &[u8]) -> Answering {
+    /// Starts to observe an answer. `request` is the head of the request.
+    pub fn begin(
+        self: &Arc<Self>,
+        label: AnswerLabel,
+        peer: Option<IpAddr>,
+        request: &[u8],
+    ) -> ObservedAnswer {
         self.add(0, 1);
-        Answering {
+        ObservedAnswer {
             observer: self.clone(),
-            note,
+            label,
             peer,
             request: self.log.as_ref().map(|_| request.into()),
-            begun: Instant::now(),
+            started: Instant::now(),
             sent: 0,
             is_whole: false,
         }
     }
 
-    /// Whether it makes records, which have the text of the request.
+    /// Returns whether log records are enabled. Only they need the head of the request.
     pub fn logs(&self) -> bool {
         self.log.is_some()
     }
 
-    /// Whether nobody has taken the records for so long that Node must answer.
+    /// Returns whether the log is full because JavaScript has not read it.
     pub fn is_full(&self) -> bool {
-        let is_long = |log: &Mutex<Vec<u8>>| lock(log).len() >= self.most_log;
+        let is_long = |log: &Mutex<Vec<u8>>| lock(log).len() >= self.max_log;
         self.log.as_ref().is_some_and(is_long)
     }
 
-    fn note(&self, answering: &Answering) {
-        let Answering {
-            note,
+    fn record(&self, answer: &ObservedAnswer) {
+        let ObservedAnswer {
+            label,
             sent,
             is_whole,
             ..
-        } = *answering;
-        let duration = answering.begun.elapsed();
-        let bucket = self.buckets.iter().position(|most| duration <= *most);
+        } = *answer;
+        let duration = answer.started.elapsed();
+        let bucket = self.buckets.iter().position(|bound| duration <= *bound);
         let bucket = bucket.unwrap_or(self.buckets.len());
         if is_whole {
-            self.add(2, note.saved.cast_unsigned());
+            self.add(2, label.saved.cast_unsigned());
         } else {
             self.add(1, 1);
         }
         self.add(3, sent);
         self.add(4, duration.as_nanos().try_into().unwrap_or(u64::MAX));
-        self.add(TOTALS + usize::from(note.class), 1);
+        self.add(TOTALS + usize::from(label.class), 1);
         self.add(TOTALS + CLASSES + bucket, 1);
-        if let (Some(log), Some(request)) = (&self.log, &answering.request) {
-            write_record(&mut lock(log), answering, duration, request);
+        if let (Some(log), Some(request)) = (&self.log, &answer.request) {
+            write_record(&mut lock(log), answer, duration, request);
         }
     }
 
-    /// Without a locked instruction: this thread alone writes.
+    /// Needs no atomic addition, because only this thread writes.
     fn add(&self, at: usize, number: u64) {
         let count = &self.counts[at];
         count.store(
@@ -147,25 +152,25 @@ impl Observer {
     }
 }
 
-/// What TypeScript says of the answers of a build.
+/// The classes and savings of a build's answers.
 #[derive(Default)]
-pub struct Notes {
-    /// Of each template the class of its 200 and that of its 304.
+pub struct BuildLabels {
+    /// For each template, the class of its 200 and the class of its 304.
     pub classes: Vec<u8>,
-    /// Of each representation the bytes that its coding saves.
+    /// For each representation, the bytes that its coding saves.
     pub saved: Vec<i64>,
 }
 
-/// What TypeScript says of an answer.
+/// The class and the savings of one answer.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Note {
+pub struct AnswerLabel {
     class: u8,
     saved: i64,
 }
 
-impl Notes {
-    /// Whether they are of so many templates and representations.
-    pub fn are_of(&self, templates: usize, representations: usize) -> bool {
+impl BuildLabels {
+    /// Returns whether the lengths match the table and all classes are valid.
+    pub fn match_table(&self, templates: usize, representations: usize) -> bool {
         self.classes.len() == 2 * templates
             && self.saved.len() == representations
             && self
@@ -174,11 +179,11 @@ impl Notes {
                 .all(|&class| usize::from(class) < CLASSES)
     }
 
-    /// That of an answer of the table.
-    pub fn of(&self, table: &Table, answer: &Answer) -> Note {
+    /// Returns the label of an answer.
+    pub fn of(&self, table: &Table, answer: &Answer) -> AnswerLabel {
         let template = table.template(answer.representation);
         let other = usize::from(answer.kind == Kind::NotModified);
-        Note {
+        AnswerLabel {
             class: self
                 .classes
                 .get(2 * template + other)
@@ -192,66 +197,67 @@ impl Notes {
     }
 }
 
-/// An answer under way: one that is dropped without its end was aborted.
-pub struct Answering {
+/// An unfinished answer. It counts as aborted if it is dropped without a call of `end`.
+pub struct ObservedAnswer {
     observer: Arc<Observer>,
-    note: Note,
+    label: AnswerLabel,
     peer: Option<IpAddr>,
-    /// The head of the request, if answers are logged.
+    /// The head of the request if log records are enabled.
     request: Option<Box<[u8]>>,
-    begun: Instant,
+    started: Instant,
     sent: u64,
     is_whole: bool,
 }
 
-impl Answering {
-    /// So many more bytes of the body are on their way to the client.
+impl ObservedAnswer {
+    /// Adds sent bytes of the body.
     pub fn sent(&mut self, bytes: u64) {
         self.sent += bytes;
     }
 
-    /// The last byte is on its way.
+    /// Marks the answer as complete.
     pub fn end(mut self) {
         self.is_whole = true;
     }
 }
 
-impl Drop for Answering {
+impl Drop for ObservedAnswer {
     fn drop(&mut self) {
-        self.observer.note(self);
+        self.observer.record(self);
     }
 }
 
-/// Answers under way on a connection that sends them one after the other.
+/// The unfinished answers of an HTTP/1.1 connection, in order.
 #[derive(Default)]
-pub struct UnderWay(RefCell<VecDeque<Queued>>);
+pub struct ObservedAnswers(RefCell<VecDeque<QueuedAnswer>>);
 
-struct Queued {
-    /// How many bytes the connection has taken when the answer is whole.
+struct QueuedAnswer {
+    /// The connection's total sent bytes at the end of this answer.
     end: u64,
     body: u64,
-    answering: Answering,
+    answer: ObservedAnswer,
 }
 
-impl UnderWay {
-    /// An answer of this length, of which so much is its body, follows what the connection has taken and what is queued.
-    pub fn begin(&self, taken: u64, (length, body): (usize, usize), answering: Answering) {
+impl ObservedAnswers {
+    /// Adds an answer of `length` bytes with a body of `body` bytes after all queued answers. `taken` is the number of
+    /// bytes sent so far.
+    pub fn begin(&self, taken: u64, (length, body): (usize, usize), answer: ObservedAnswer) {
         let mut queue = self.0.borrow_mut();
         let begin = queue.back().map_or(taken, |last| last.end);
-        queue.push_back(Queued {
+        queue.push_back(QueuedAnswer {
             end: begin + length as u64,
             body: body as u64,
-            answering,
+            answer,
         });
     }
 
-    /// The connection has taken so many bytes: ends what is whole.
+    /// Ends all answers that are complete after `taken` bytes.
     pub fn settle(&self, taken: u64) {
         let mut queue = self.0.borrow_mut();
         while queue.front().is_some_and(|first| first.end <= taken) {
             if let Some(mut first) = queue.pop_front() {
-                first.answering.sent(first.body);
-                first.answering.end();
+                first.answer.sent(first.body);
+                first.answer.end();
             }
         }
         if queue.is_empty() && queue.capacity() > 0 {
@@ -259,27 +265,27 @@ impl UnderWay {
         }
     }
 
-    /// The connection has ended after so many bytes.
+    /// Ends complete answers, and aborts the others.
     pub fn abort(&self, taken: u64) {
         self.settle(taken);
         for mut queued in self.0.borrow_mut().drain(..) {
             let missing = queued.end - taken;
-            queued.answering.sent(queued.body.saturating_sub(missing));
+            queued.answer.sent(queued.body.saturating_sub(missing));
         }
     }
 }
 
-/// In the order that `binding.ts` has, numbers in little-endian.
-fn write_record(log: &mut Vec<u8>, answering: &Answering, duration: Duration, request: &[u8]) {
+/// Appends a record. `binding.ts` documents its fields; numbers are little-endian.
+fn write_record(log: &mut Vec<u8>, answer: &ObservedAnswer, duration: Duration, request: &[u8]) {
     let start = log.len();
     log.extend_from_slice(&[0; 4]);
     log.extend_from_slice(&unix_time().as_secs_f64().to_le_bytes());
     log.extend_from_slice(&duration.as_secs_f64().to_le_bytes());
-    log.extend_from_slice(&answering.sent.to_le_bytes());
-    log.extend_from_slice(&[answering.note.class, u8::from(!answering.is_whole), 0]);
+    log.extend_from_slice(&answer.sent.to_le_bytes());
+    log.extend_from_slice(&[answer.label.class, u8::from(!answer.is_whole), 0]);
     let peer = log.len();
-    if let Some(address) = answering.peer {
-        // Memory takes everything.
+    if let Some(address) = answer.peer {
+        // Writing to a `Vec` cannot fail.
         let _ = write!(log, "{address}");
     }
     log[peer - 1] = u8::try_from(log.len() - peer).unwrap_or(u8::MAX);

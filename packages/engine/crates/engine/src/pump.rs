@@ -1,23 +1,23 @@
 use std::io;
 use std::task::{Context, Poll, ready};
 
-use crate::send::TURN;
+use crate::send::TURN_BYTES;
 use crate::stream::Stream;
 
-/// Why a pump stands still.
+/// Why a pump has stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stop {
-    /// All that it was to move is moved.
-    Enough,
-    /// No more comes, and all that came is moved.
+    /// All requested bytes were moved.
+    Done,
+    /// The source has ended, and all its bytes were moved.
     SourceEnded,
-    /// What it reads from is broken.
+    /// Reading failed.
     SourceFailed,
-    /// Nobody takes what it writes.
+    /// Writing failed.
     SinkFailed,
 }
 
-/// Moves bytes from one stream to another, and holds no more than the receiver has not taken of one read.
+/// Moves bytes from one stream to another. Buffers at most the unsent part of one read.
 #[derive(Default)]
 pub struct Pump {
     held: Vec<u8>,
@@ -27,7 +27,7 @@ pub struct Pump {
 }
 
 impl Pump {
-    /// A pump that moves so many bytes.
+    /// Creates a pump that moves `left` bytes.
     pub fn new(left: u64) -> Self {
         Self {
             left,
@@ -35,9 +35,9 @@ impl Pump {
         }
     }
 
-    /// A pump that writes these bytes, at once where there is room, and then moves so many.
-    pub fn beginning_with(first: Vec<u8>, to: &Stream, left: u64) -> Self {
-        // A failure will be met again by who polls.
+    /// Creates a pump that writes `first` and then moves `left` bytes. Tries to write `first` immediately.
+    pub fn starting_with(first: Vec<u8>, to: &Stream, left: u64) -> Self {
+        // The next poll reports the error.
         let written = to.try_write(&first).unwrap_or(0);
         Self {
             held: first,
@@ -47,24 +47,24 @@ impl Pump {
         }
     }
 
-    /// How many bytes the receiver has taken.
+    /// Returns the number of written bytes.
     pub fn moved(&self) -> u64 {
         self.moved
     }
 
-    /// Whether the receiver has not taken everything that was read.
+    /// Returns whether the buffer has unsent bytes.
     pub fn is_holding(&self) -> bool {
         !self.held.is_empty()
     }
 
-    /// Moves what can be moved, for no longer than a turn; ready when there is nothing more to do.
+    /// Moves bytes for at most one turn. Ready when the pump has stopped.
     pub fn poll(
         &mut self,
         cx: &mut Context,
         (from, to): (&Stream, &Stream),
         buffer: &mut [u8],
     ) -> Poll<Stop> {
-        let end = self.moved + TURN as u64;
+        let end = self.moved + TURN_BYTES as u64;
         loop {
             if self.moved >= end {
                 cx.waker().wake_by_ref();
@@ -74,7 +74,7 @@ impl Pump {
                 return Poll::Ready(Stop::SinkFailed);
             }
             if self.left == 0 {
-                return Poll::Ready(Stop::Enough);
+                return Poll::Ready(Stop::Done);
             }
             let limit =
                 usize::try_from(self.left).map_or(buffer.len(), |left| left.min(buffer.len()));
@@ -119,21 +119,23 @@ mod tests {
     use crate::testing::{LIMITS, on_thread};
     use crate::thread::READ_BUFFER;
 
-    const MUCH: usize = 100 * TURN;
+    const MUCH: usize = 100 * TURN_BYTES;
 
-    /// A connection over TCP: of one that is fast, the system holds more than a turn.
+    /// Returns both ends of a TCP connection. Its socket buffers hold more than one turn.
     fn connected() -> (TcpStream, Stream) {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("there is a port");
-        let address = listener.local_addr().expect("it has one");
-        let end = TcpStream::connect(address).expect("somebody listens");
-        let (socket, _) = listener.accept().expect("it is in the queue");
-        socket.set_nonblocking(true).expect("it is a socket");
-        let stream = Stream::new(socket.into()).expect("it can be watched");
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port is free");
+        let address = listener.local_addr().expect("the socket has an address");
+        let end = TcpStream::connect(address).expect("the port accepts connections");
+        let (socket, _) = listener.accept().expect("a connection is queued");
+        socket
+            .set_nonblocking(true)
+            .expect("the descriptor is a socket");
+        let stream = Stream::new(socket.into()).expect("epoll can watch the socket");
         (end, stream)
     }
 
     #[test]
-    fn gives_others_their_turn_though_more_can_be_moved() {
+    fn yields_to_other_tasks_after_a_turn() {
         on_thread(LIMITS, async |_, _| {
             let ((mut source, from), (mut sink, to)) = (connected(), connected());
             let writing = spawn(move || source.write_all(&vec![b'x'; MUCH]));
@@ -142,18 +144,21 @@ mod tests {
             let mut buffer = vec![0; READ_BUFFER];
             loop {
                 let before = pump.moved();
-                let way = (&from, &to);
-                let stop = poll_fn(|cx| Poll::Ready(pump.poll(cx, way, &mut buffer))).await;
+                let streams = (&from, &to);
+                let stop = poll_fn(|cx| Poll::Ready(pump.poll(cx, streams, &mut buffer))).await;
                 let moved = pump.moved() - before;
-                assert!(moved < (TURN + READ_BUFFER) as u64, "{moved}");
+                assert!(moved < (TURN_BYTES + READ_BUFFER) as u64, "{moved}");
                 if stop.is_ready() {
                     break;
                 }
-                // Others have it, while more comes.
+                // Other tasks run while more input arrives.
                 tokio::time::sleep(Duration::from_millis(1)).await;
             }
             for other in [writing, reading] {
-                other.join().expect("it ends").expect("it is open");
+                other
+                    .join()
+                    .expect("the thread completes")
+                    .expect("the connection is open");
             }
         });
     }

@@ -4,189 +4,196 @@ use std::task::{Context, Poll};
 
 use serve_dist_core::RequestEnd;
 
-use crate::failure::code_of;
+use crate::error_code::error_code;
 use crate::link::Link;
 use crate::pump::{Pump, Stop};
-use crate::thread::{Complaint, Connection, Phase, Thread};
+use crate::thread::{Connection, Phase, Thread, Warning};
 
-/// What a client may send ahead of the answer to a request that is Node's.
-const AHEAD: usize = 16 * 1024;
+/// The maximum number of bytes that a client may send before Node has answered.
+const MAX_PIPELINED: usize = 16 * 1024;
 
-/// What becomes of a connection after Node has answered.
+/// The state of a connection after Node's answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum After {
-    /// It is the engine's again.
-    Ours,
-    /// Node has ended it; the client may still be sending.
-    Ended,
-    /// Both have ended it, or the client is gone.
-    Over,
-    /// Node was not to be had, for this reason, and has seen nothing of the request.
-    Failed(&'static str),
+pub enum RelayOutcome {
+    /// The engine may read the next request.
+    Reusable,
+    /// Node has closed the link. The client may still be sending.
+    NodeClosed,
+    /// Both sides have ended, or the client has disconnected.
+    Closed,
+    /// Node is unreachable, with this error code, and has not received any of the request.
+    Unreachable(&'static str),
 }
 
-/// Gives the request at the begin of `pending` to Node and its answer to the client. What the client sends ahead is in
-/// `pending` afterwards.
+/// Relays the request at the start of `pending` to Node, and the answer to the client. `pending` then contains the
+/// bytes that the client sent after the request.
 pub async fn relay(
     thread: &Rc<Thread>,
     connection: &Connection,
     pending: &mut Vec<u8>,
     request: (usize, RequestEnd),
-) -> After {
-    // A link that is used again may be closed at the same moment, a new one is not.
+) -> RelayOutcome {
+    // Node may close an idle link while it is reused. This cannot happen on a new link, so one retry suffices.
     match try_relay(thread, connection, pending, request).await {
         None => try_relay(thread, connection, pending, request)
             .await
-            .unwrap_or(After::Ended),
-        Some(after) => after,
+            .unwrap_or(RelayOutcome::NodeClosed),
+        Some(outcome) => outcome,
     }
 }
 
-/// `None` where Node has closed a link that was idle, before it read anything of the request, which is in `pending` again.
+/// Returns `None` if Node closed an idle link before it read the request. `pending` then contains the request again.
 async fn try_relay(
     thread: &Rc<Thread>,
     connection: &Connection,
     pending: &mut Vec<u8>,
     (head, end): (usize, RequestEnd),
-) -> Option<After> {
-    connection.enter(Phase::Node, thread);
+) -> Option<RelayOutcome> {
+    connection.enter_phase(Phase::Node, thread);
     let link = match Link::wait_for(connection, thread).await {
         Ok(link) => link,
         Err(error) => {
-            thread.complain(Complaint::NoWayToNode, &error);
-            return Some(After::Failed(code_of(&error)));
+            thread.warn(Warning::NodeUnreachable, &error);
+            return Some(RelayOutcome::Unreachable(error_code(&error)));
         }
     };
-    let whole = match end {
+    let request_length = match end {
         RequestEnd::Plain { body } => (head as u64).saturating_add(body),
         RequestEnd::Open => u64::MAX,
     };
-    let here = usize::try_from(whole).map_or(pending.len(), |whole| whole.min(pending.len()));
-    let ahead = pending.split_off(here);
-    let request = std::mem::replace(pending, ahead);
-    // In one piece the system gives Node all of it or nothing.
-    let is_whole = whole == request.len() as u64 && request.len() <= AHEAD;
-    let kept = (link.is_used_again() && is_whole).then(|| request.clone());
+    let buffered = usize::try_from(request_length).map_or(pending.len(), |request_length| {
+        request_length.min(pending.len())
+    });
+    let pipelined = pending.split_off(buffered);
+    let request = std::mem::replace(pending, pipelined);
+    // The system delivers a single write to Node completely or not at all.
+    let is_buffered = request_length == request.len() as u64 && request.len() <= MAX_PIPELINED;
+    let copy = (link.was_used() && is_buffered).then(|| request.clone());
     let mut relay = Relay {
-        up: Pump::beginning_with(request, &link.stream, whole - here as u64),
+        up: Pump::starting_with(request, &link.stream, request_length - buffered as u64),
         down: Pump::new(u64::MAX),
         upload: Upload::Moving,
         client_has_ended: false,
         node_has_ended: false,
-        is_unread: false,
+        is_not_read: false,
         is_tunnel: end == RequestEnd::Open,
         moved: 0,
         thread,
         connection,
         link: &link,
-        may_repeat: kept.is_some(),
-        ahead: pending,
+        can_repeat: copy.is_some(),
+        pipelined: pending,
     };
     let end = poll_fn(|cx| relay.poll(cx)).await;
     let moved = relay.down.moved();
     let can_go_on = !relay.is_tunnel && relay.upload == Upload::Done;
-    let after = match end {
-        End::Whole => {
-            link.rest(moved);
-            return Some(After::Ours);
+    let outcome = match end {
+        RelayEnd::Complete => {
+            link.finish_request(moved);
+            return Some(RelayOutcome::Reusable);
         }
-        End::Unread => None,
-        End::OfNode(After::Ended) if can_go_on => {
-            // Before it ended the link, Node may have said that its answer is whole: that is heard in a turn of its own.
+        RelayEnd::NotRead => None,
+        RelayEnd::NodeClosed(RelayOutcome::NodeClosed) if can_go_on => {
+            // The message that the answer is complete may have arrived before the end of the link. Let the task that
+            // handles it run first.
             tokio::task::yield_now().await;
-            let is_whole = link.ends_at(moved);
-            Some(if is_whole { After::Ours } else { After::Ended })
+            let is_buffered = link.ends_at(moved);
+            Some(if is_buffered {
+                RelayOutcome::Reusable
+            } else {
+                RelayOutcome::NodeClosed
+            })
         }
-        End::OfNode(after) => Some(after),
-        End::OfClient => Some(After::Over),
+        RelayEnd::NodeClosed(outcome) => Some(outcome),
+        RelayEnd::ClientClosed => Some(RelayOutcome::Closed),
     };
-    // Node is told of an end that is not its own.
-    link.busy.set(end == End::OfClient);
+    // Dropping a busy link reports to Node that the client has disconnected.
+    link.busy.set(end == RelayEnd::ClientClosed);
     connection.link.take();
-    if after.is_none() {
-        let ahead = std::mem::replace(pending, kept.unwrap_or_default());
-        pending.extend(ahead);
+    if outcome.is_none() {
+        let pipelined = std::mem::replace(pending, copy.unwrap_or_default());
+        pending.extend(pipelined);
     }
-    after
+    outcome
 }
 
-/// How the way of a request to Node, and of its answer, has ended.
+/// Why a relay has ended.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum End {
-    /// With the answer: the link is there for the next request.
-    Whole,
-    /// Node has closed the link before it read anything of a request that is kept.
-    Unread,
+enum RelayEnd {
+    /// The answer is complete, and the link is reusable.
+    Complete,
+    /// Node closed the link before it read a request that can be repeated.
+    NotRead,
     /// Node has closed the link.
-    OfNode(After),
-    /// The client is gone, or cut off.
-    OfClient,
+    NodeClosed(RelayOutcome),
+    /// The client has disconnected, or the answer was aborted.
+    ClientClosed,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Upload {
     Moving,
-    /// Node has all that the client will send of this request.
+    /// Node has received the whole request.
     Done,
-    /// Node takes nothing more. That does not end its answer, which may be about just that.
+    /// Node stopped reading. Its answer may still arrive and explain why.
     Failed,
 }
 
-/// Two pumps, which never wait for each other.
+/// Two independent pumps, one per direction.
 struct Relay<'a> {
     up: Pump,
     down: Pump,
     upload: Upload,
     client_has_ended: bool,
     node_has_ended: bool,
-    /// Whether the request can be given to another link.
-    may_repeat: bool,
-    /// It is to be: Node has closed its end before it read anything of it.
-    is_unread: bool,
+    /// Whether another link can send the request again.
+    can_repeat: bool,
+    /// Whether Node closed the link before it read the request.
+    is_not_read: bool,
     is_tunnel: bool,
-    /// What the client had taken when last looked at.
+    /// The value of `down.moved()` at the last check.
     moved: u64,
     thread: &'a Thread,
     connection: &'a Connection,
     link: &'a Link,
-    ahead: &'a mut Vec<u8>,
+    pipelined: &'a mut Vec<u8>,
 }
 
 impl Relay<'_> {
-    fn poll(&mut self, cx: &mut Context) -> Poll<End> {
+    fn poll(&mut self, cx: &mut Context) -> Poll<RelayEnd> {
         self.link.wake_at_end(cx);
         if !self.poll_up(cx) || !self.poll_down(cx) {
             let is_answered = self.node_has_ended;
             return Poll::Ready(if is_answered {
-                End::OfNode(After::Over)
+                RelayEnd::NodeClosed(RelayOutcome::Closed)
             } else {
-                End::OfClient
+                RelayEnd::ClientClosed
             });
         }
         self.note_progress();
-        if self.is_unread {
-            return Poll::Ready(End::Unread);
+        if self.is_not_read {
+            return Poll::Ready(RelayEnd::NotRead);
         }
         if self.node_has_ended {
-            return self.poll_end(cx).map(End::OfNode);
+            return self.poll_end(cx).map(RelayEnd::NodeClosed);
         }
         let is_answered = !self.down.is_holding() && self.link.ends_at(self.down.moved());
         if is_answered && self.upload == Upload::Done && !self.is_tunnel {
-            return Poll::Ready(End::Whole);
+            return Poll::Ready(RelayEnd::Complete);
         }
         Poll::Pending
     }
 
-    /// Moves what the client sends; false when it is gone.
+    /// Relays input of the client. Returns `false` if the client has disconnected.
     fn poll_up(&mut self, cx: &mut Context) -> bool {
         if self.upload == Upload::Moving {
-            let way = (&self.connection.stream, &self.link.stream);
+            let streams = (&self.connection.stream, &self.link.stream);
             let buffer = &mut self.thread.buffer.borrow_mut();
-            match self.up.poll(cx, way, buffer) {
+            match self.up.poll(cx, streams, buffer) {
                 Poll::Pending => return true,
                 Poll::Ready(Stop::SourceFailed) => return false,
                 Poll::Ready(Stop::SinkFailed) => self.upload = Upload::Failed,
-                Poll::Ready(Stop::Enough) => self.upload = Upload::Done,
+                Poll::Ready(Stop::Done) => self.upload = Upload::Done,
                 Poll::Ready(Stop::SourceEnded) => {
                     self.upload = Upload::Done;
                     self.client_has_ended = true;
@@ -194,55 +201,56 @@ impl Relay<'_> {
                 }
             }
         }
-        self.poll_ahead(cx)
+        self.poll_pipelined(cx)
     }
 
-    /// Reads what comes behind the request; false when the client is gone.
-    fn poll_ahead(&mut self, cx: &mut Context) -> bool {
-        // The link may prove to be one that was closed: then the request is repeated, and nothing of what follows it is lost.
-        if self.upload == Upload::Failed && self.may_repeat && !self.node_has_ended {
+    /// Reads input after the request. Returns `false` if the client has disconnected.
+    fn poll_pipelined(&mut self, cx: &mut Context) -> bool {
+        // Node may have closed an idle link. Read nothing, so that the input after the request is not lost when it is
+        // repeated.
+        if self.upload == Upload::Failed && self.can_repeat && !self.node_has_ended {
             return true;
         }
         let buffer = &mut self.thread.buffer.borrow_mut();
-        while !self.client_has_ended && self.ahead.len() < AHEAD {
-            let space = AHEAD - self.ahead.len();
+        while !self.client_has_ended && self.pipelined.len() < MAX_PIPELINED {
+            let space = MAX_PIPELINED - self.pipelined.len();
             match self.connection.stream.poll_read(cx, &mut buffer[..space]) {
                 Poll::Pending => break,
                 Poll::Ready(Err(_)) => return false,
                 Poll::Ready(Ok(0)) => {
                     self.client_has_ended = true;
-                    // Else it still waits for answers to what it has sent ahead.
-                    if self.ahead.is_empty() {
+                    // Otherwise, the client still waits for answers to pipelined requests.
+                    if self.pipelined.is_empty() {
                         self.link.stream.end();
                     }
                 }
-                // The rest of a request that Node does not read.
+                // Discard the rest of a request that Node does not read.
                 Poll::Ready(Ok(_)) if self.upload == Upload::Failed => {}
-                Poll::Ready(Ok(count)) => self.ahead.extend_from_slice(&buffer[..count]),
+                Poll::Ready(Ok(count)) => self.pipelined.extend_from_slice(&buffer[..count]),
             }
         }
         true
     }
 
-    /// Moves what Node sends; false when the client is gone.
+    /// Relays output of Node. Returns `false` if the client has disconnected.
     fn poll_down(&mut self, cx: &mut Context) -> bool {
         if self.node_has_ended {
             return true;
         }
-        let way = (&self.link.stream, &self.connection.stream);
+        let streams = (&self.link.stream, &self.connection.stream);
         match self
             .down
-            .poll(cx, way, &mut self.thread.buffer.borrow_mut())
+            .poll(cx, streams, &mut self.thread.buffer.borrow_mut())
         {
             Poll::Pending => true,
             Poll::Ready(Stop::SinkFailed) => false,
             Poll::Ready(stop) => {
                 let is_cut_off = self.link.is_cut_off();
-                // A link of the system's own fails where its peer has closed it with bytes that it has not read.
-                self.is_unread = self.may_repeat
+                // Reading from a unix socket fails if the peer closed it with unread bytes.
+                self.is_not_read = self.can_repeat
                     && self.down.moved() == 0
                     && (self.up.moved() == 0 || stop == Stop::SourceFailed);
-                if is_cut_off && !self.is_unread {
+                if is_cut_off && !self.is_not_read {
                     self.connection.stream.cut_off_at_close();
                     return false;
                 }
@@ -255,21 +263,21 @@ impl Relay<'_> {
         }
     }
 
-    /// After Node's end: a tunnel lives as long as Node still reads what the client sends.
-    fn poll_end(&mut self, cx: &mut Context) -> Poll<After> {
+    /// Handles the end of Node's output. A tunnel continues while Node reads the client's input.
+    fn poll_end(&mut self, cx: &mut Context) -> Poll<RelayOutcome> {
         if self.client_has_ended && !self.up.is_holding() {
-            Poll::Ready(After::Over)
+            Poll::Ready(RelayOutcome::Closed)
         } else if !self.is_tunnel
             || self.upload == Upload::Failed
-            || self.link.stream.poll_gone(cx).is_ready()
+            || self.link.stream.poll_peer_closed(cx).is_ready()
         {
-            Poll::Ready(After::Ended)
+            Poll::Ready(RelayOutcome::NodeClosed)
         } else {
             Poll::Pending
         }
     }
 
-    /// While the client has bytes to take, its progress is ours to watch; else Node watches.
+    /// While output for the client is pending, the engine's time limit applies. Otherwise, Node's time limits apply.
     fn note_progress(&mut self) {
         let phase = if self.down.is_holding() {
             Phase::Sending
@@ -278,7 +286,7 @@ impl Relay<'_> {
         };
         if phase != self.connection.phase.get() || self.moved != self.down.moved() {
             self.moved = self.down.moved();
-            self.connection.enter(phase, self.thread);
+            self.connection.enter_phase(phase, self.thread);
         }
     }
 }

@@ -11,26 +11,27 @@ use crate::event::Event;
 use crate::streamed_file::StreamedFile;
 use crate::thread::{Connection, Phase, READ_BUFFER, Thread};
 
-/// What a connection is sent before others have their turn: a fast reader of large bodies would have the thread for itself.
-pub const TURN: usize = 512 * 1024;
-/// What of a streamed file has to leave within the time limit, as for Node's engine; of other bodies any byte counts.
-const LEAST_STREAMED: u64 = 48 * 1024;
+/// The number of bytes that a connection may send before other connections proceed. Otherwise, a fast reader of large
+/// bodies would block the thread.
+pub const TURN_BYTES: usize = 512 * 1024;
+/// The number of bytes of a streamed file that counts as progress, as in Node's engine. For other bodies, one byte
+/// counts.
+const MIN_STREAM_PROGRESS: u64 = 48 * 1024;
 
-/// The body of an answer.
+/// The source of a body.
 pub enum Body<'a> {
-    /// In memory.
     Memory(&'a Parts<'a>),
-    /// The same bytes in a file, from this one on.
+    /// A copy in a file, and the position of the body in it.
     Copy(&'a Parts<'a>, &'a Arc<OwnedFd>, u64),
 }
 
-/// What the system did not take of an answer. A copied body waits in no memory.
-pub struct Rest {
+/// The part of an answer that the socket has not accepted. The rest of a copied body needs no memory.
+pub struct UnsentAnswer {
     head: Bytes,
-    body: RestOfBody,
+    body: UnsentBody,
 }
 
-enum RestOfBody {
+enum UnsentBody {
     Memory(Bytes),
     Copy {
         file: Arc<OwnedFd>,
@@ -43,24 +44,28 @@ enum RestOfBody {
     },
 }
 
-/// Writes what the system takes at once.
-pub fn write(connection: &Connection, bytes: &[u8]) -> io::Result<Option<Rest>> {
+/// Writes as much as the socket accepts.
+pub fn write(connection: &Connection, bytes: &[u8]) -> io::Result<Option<UnsentAnswer>> {
     let taken = connection.stream.try_write(bytes)?;
     if taken == bytes.len() {
         return Ok(None);
     }
-    connection.stream.note_full();
-    Ok(Some(Rest {
+    connection.stream.clear_writable();
+    Ok(Some(UnsentAnswer {
         head: Bytes::copy_from_slice(&bytes[taken..]),
-        body: RestOfBody::Memory(Bytes::new()),
+        body: UnsentBody::Memory(Bytes::new()),
     }))
 }
 
-/// The same for a head and the body behind it, which is not copied, and for no more than a turn.
-pub fn write_both(connection: &Connection, head: &[u8], body: &Body) -> io::Result<Option<Rest>> {
+/// Writes a head and at most one turn of its body, without copying the body.
+pub fn write_head_and_body(
+    connection: &Connection,
+    head: &[u8],
+    body: &Body,
+) -> io::Result<Option<UnsentAnswer>> {
     let stream = &connection.stream;
     let (Body::Memory(parts) | Body::Copy(parts, ..)) = body;
-    let of_body = parts.body.len().min(TURN);
+    let of_body = parts.body.len().min(TURN_BYTES);
     let taken = match body {
         Body::Memory(parts) => stream.try_write_both(head, &parts.body[..of_body])?,
         Body::Copy(_, file, start) => match stream.try_write_before_file(head)? {
@@ -69,22 +74,22 @@ pub fn write_both(connection: &Connection, head: &[u8], body: &Body) -> io::Resu
         },
     };
     if taken < head.len() + of_body {
-        stream.note_full();
+        stream.clear_writable();
     }
     Ok((taken < head.len() + parts.body.len()).then(|| {
         let of_head = taken.min(head.len());
-        Rest {
+        UnsentAnswer {
             head: Bytes::copy_from_slice(&head[of_head..]),
-            body: body.rest(taken - of_head),
+            body: body.unsent(taken - of_head),
         }
     }))
 }
 
 impl Body<'_> {
-    fn rest(&self, sent: usize) -> RestOfBody {
+    fn unsent(&self, sent: usize) -> UnsentBody {
         match self {
-            Self::Memory(parts) => RestOfBody::Memory(parts.rest_of_body(sent)),
-            Self::Copy(parts, file, start) => RestOfBody::Copy {
+            Self::Memory(parts) => UnsentBody::Memory(parts.rest_of_body(sent)),
+            Self::Copy(parts, file, start) => UnsentBody::Copy {
                 file: Arc::clone(file),
                 start: start + sent as u64,
                 length: parts.body.len() - sent,
@@ -93,35 +98,35 @@ impl Body<'_> {
     }
 }
 
-impl Rest {
-    /// All of an answer whose body is that of a file.
+impl UnsentAnswer {
+    /// Returns a complete answer whose body is a streamed file.
     pub fn of_file(head: &[u8], file: &Arc<StreamedFile>, length: u64) -> Self {
         Self {
             head: Bytes::copy_from_slice(head),
-            body: RestOfBody::Streamed {
+            body: UnsentBody::Streamed {
                 file: file.clone(),
                 length,
             },
         }
     }
 
-    /// Sends it as the client takes it; how long that may take without progress, the sweep knows.
+    /// Sends everything. The sweep closes the connection if there is no progress.
     pub async fn send(self, thread: &Thread, connection: &Connection) -> io::Result<()> {
-        connection.enter(Phase::Sending, thread);
+        connection.enter_phase(Phase::Sending, thread);
         send_all(thread, connection, self.head).await?;
         match self.body {
-            RestOfBody::Memory(body) => send_all(thread, connection, body).await,
-            RestOfBody::Streamed { file, length } => {
+            UnsentBody::Memory(body) => send_all(thread, connection, body).await,
+            UnsentBody::Streamed { file, length } => {
                 stream_file(thread, connection, (&file, length)).await
             }
-            RestOfBody::Copy {
+            UnsentBody::Copy {
                 file,
                 start,
                 length,
             } => {
                 let mut sent = 0;
                 while sent < length {
-                    let count = (length - sent).min(TURN);
+                    let count = (length - sent).min(TURN_BYTES);
                     let at = start + sent as u64;
                     let attempt = || connection.stream.try_send_file(&file, at, count);
                     sent += send_some(thread, connection, count, attempt).await?;
@@ -134,15 +139,15 @@ impl Rest {
 
 async fn send_all(thread: &Thread, connection: &Connection, mut bytes: Bytes) -> io::Result<()> {
     while !bytes.is_empty() {
-        let piece = &bytes[..bytes.len().min(TURN)];
-        let attempt = || connection.stream.try_write(piece);
-        let taken = send_some(thread, connection, piece.len(), attempt).await?;
+        let chunk = &bytes[..bytes.len().min(TURN_BYTES)];
+        let attempt = || connection.stream.try_write(chunk);
+        let taken = send_some(thread, connection, chunk.len(), attempt).await?;
         bytes.advance(taken);
     }
     Ok(())
 }
 
-/// Sends a file piece by piece, by copies: it may be written to at any time, which must not change what is on its way.
+/// Sends a file by reading chunks. `sendfile` would send later changes of the file.
 async fn stream_file(
     thread: &Thread,
     connection: &Connection,
@@ -163,16 +168,17 @@ async fn stream_file(
             } else {
                 file.try_read(buffer, at)
             };
-            let piece = &buffer[..read?];
-            // The last bytes are held back until the file proves to be unchanged: a mixed body is never whole.
-            let is_last = at + piece.len() as u64 == length;
-            if piece.is_empty() || (is_last && !file.is_as_before()) {
+            let chunk = &buffer[..read?];
+            // Hold back the last bytes until the file is known to be unchanged. A client must never receive a complete
+            // body of mixed contents.
+            let is_last = at + chunk.len() as u64 == length;
+            if chunk.is_empty() || (is_last && !file.is_as_before()) {
                 let path = file.path().to_owned();
-                thread.shared.tell(Event::Changed(path));
+                thread.shared.emit(Event::Changed(path));
                 return Err(io::ErrorKind::InvalidData.into());
             }
-            let taken = connection.stream.try_write(piece)?;
-            Ok((taken, taken < piece.len()))
+            let taken = connection.stream.try_write(chunk)?;
+            Ok((taken, taken < chunk.len()))
         };
         match poll_fn(|cx| connection.stream.poll_write_with(cx, &attempt)).await {
             Ok(taken) => {
@@ -180,27 +186,27 @@ async fn stream_file(
                 is_read = false;
             }
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                read_aside(file.clone(), at).await;
+                read_in_background(file.clone(), at).await;
                 is_read = true;
             }
             Err(error) => return Err(error),
         }
-        if at - noted >= LEAST_STREAMED {
+        if at - noted >= MIN_STREAM_PROGRESS {
             noted = at;
-            connection.enter(Phase::Sending, thread);
+            connection.enter_phase(Phase::Sending, thread);
         }
     }
     Ok(())
 }
 
-/// Has the system read from the disk, while this thread does other things.
-async fn read_aside(file: Arc<StreamedFile>, start: u64) {
+/// Reads a chunk on another thread, so that it is in the page cache.
+async fn read_in_background(file: Arc<StreamedFile>, start: u64) {
     let read = move || file.read(&mut vec![0; READ_BUFFER], start);
-    // Where it fails, reading again fails as well.
+    // If this fails, the next read returns the error.
     let _ = spawn_blocking(read).await;
 }
 
-/// Sends some of so many bytes when it is this connection's turn and its client takes some.
+/// Sends some of `count` bytes when the connection has its turn and the socket accepts them.
 async fn send_some(
     thread: &Thread,
     connection: &Connection,
@@ -209,19 +215,19 @@ async fn send_some(
 ) -> io::Result<usize> {
     await_turn(connection).await;
     let taken = poll_fn(|cx| connection.stream.poll_send(cx, count, &attempt)).await?;
-    connection.enter(Phase::Sending, thread);
+    connection.enter_phase(Phase::Sending, thread);
     Ok(taken)
 }
 
-/// Lets others have their turn where this connection has had its own.
+/// Yields to other connections if this one has used its turn.
 pub async fn await_turn(connection: &Connection) {
     if has_had_turn(connection) {
-        connection.turn.set(connection.stream.taken());
+        connection.turn.set(connection.stream.sent_bytes());
         yield_now().await;
     }
 }
 
-/// Whether a connection was sent so much that it is the turn of others.
+/// Returns whether the connection has used its turn.
 pub fn has_had_turn(connection: &Connection) -> bool {
-    connection.stream.taken() - connection.turn.get() >= TURN as u64
+    connection.stream.sent_bytes() - connection.turn.get() >= TURN_BYTES as u64
 }

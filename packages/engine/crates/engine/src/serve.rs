@@ -5,38 +5,37 @@ use std::task::ready;
 
 use serve_dist_core::{Answer, Parts, RequestEnd, Step, decide};
 
-use crate::body_file::LARGE;
+use crate::body_file::MIN_FILE_BODY;
 use crate::http2;
 use crate::limits::LINGER;
-use crate::relay::{After, relay};
-use crate::send::{Body, Rest, await_turn, has_had_turn, write, write_both};
+use crate::relay::{RelayOutcome, relay};
+use crate::send::{Body, UnsentAnswer, await_turn, has_had_turn, write, write_head_and_body};
 use crate::shared::Answers;
 use crate::thread::{Connection, Phase, Thread};
 use crate::tls::Protocol;
 
-/// A body up to here is copied behind its head: one piece is cheaper to send than two.
-const COPIED: usize = 4096;
-/// Answers to requests that came together are sent together up to here.
-const TOGETHER: usize = 32 * 1024;
-/// What a new connection of TCP sends at once: ten segments (RFC 6928).
+/// The maximum size of a body that is copied after its head. One buffer is cheaper to send than two.
+const MAX_INLINE_BODY: usize = 4096;
+/// The maximum number of bytes of pipelined answers in one write.
+const MAX_BATCH: usize = 32 * 1024;
+/// The initial congestion window of TCP: ten segments (RFC 6928).
 const INITIAL_WINDOW: u64 = 10 * 1460;
 
-const UNREACHABLE: &[u8] =
+const BAD_GATEWAY: &[u8] =
     b"HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
 
-/// What to do once everything that can be answered at once is sent.
-enum Next {
-    /// Wait for more bytes.
+/// The action that follows after all pending answers are sent.
+enum NextStep {
     Read,
-    /// Go on with the bytes that are there.
-    Again,
-    /// Node answers what is at their begin.
+    /// Process the bytes that have already arrived.
+    Continue,
+    /// Relay the first request to Node.
     HandOver(usize, RequestEnd),
-    /// The last answer is sent; the client may not know that yet.
+    /// Close the connection after the last answer.
     Close,
-    /// The last answer is sent, as the rest of a head came too late.
+    /// Close the connection after a timeout answer.
     Refused,
-    /// The client sends nothing more.
+    /// The client has ended the connection.
     End,
 }
 
@@ -46,138 +45,141 @@ pub async fn serve(thread: &Rc<Thread>, connection: &Connection) {
     if handshake.await.is_err() {
         return;
     }
-    let says_more = match connection.stream.protocol() {
+    let may_send_more = match connection.stream.protocol() {
         Protocol::Http1 => {
-            thread.look_at_clock();
-            connection.enter(Phase::Fresh, thread);
+            thread.update_now();
+            connection.enter_phase(Phase::Fresh, thread);
             serve_requests(thread, connection, &mut Vec::new()).await
         }
         Protocol::Http2 => Box::pin(http2::serve(thread, connection)).await,
     };
-    let Ok(says_more) = says_more else {
+    let Ok(may_send_more) = may_send_more else {
         return;
     };
-    if says_more {
+    if may_send_more {
         linger(thread, connection).await;
     } else {
         connection.stream.end_at_close();
     }
 }
 
-/// Says whether the client may be sending still; an error is its end.
+/// Returns whether the client may still be sending. An error means that the connection has ended.
 async fn serve_requests(
     thread: &Rc<Thread>,
     connection: &Connection,
     pending: &mut Vec<u8>,
 ) -> io::Result<bool> {
-    let mut next = Next::Read;
+    let mut next = NextStep::Read;
     loop {
         await_turn(connection).await;
-        let rest;
-        (rest, next) = match next {
-            Next::Read => read(thread, connection, pending).await?,
-            Next::Again => {
-                let (consumed, rest, next) = answer(thread, connection, pending)?;
-                keep_from(pending, consumed);
-                note_phase(thread, connection, true, pending);
-                (rest, next)
+        let unsent;
+        (unsent, next) = match next {
+            NextStep::Read => read(thread, connection, pending).await?,
+            NextStep::Continue => {
+                let (consumed, unsent, next) = answer(thread, connection, pending)?;
+                discard_consumed(pending, consumed);
+                update_phase(thread, connection, true, pending);
+                (unsent, next)
             }
-            Next::HandOver(head, end) => {
+            NextStep::HandOver(head, end) => {
                 match Box::pin(relay(thread, connection, pending, (head, end))).await {
-                    After::Ours if thread.draining.get() && pending.is_empty() => return Ok(true),
-                    After::Ours => {
-                        note_phase(thread, connection, true, pending);
-                        (None, Next::Again)
+                    RelayOutcome::Reusable if thread.draining.get() && pending.is_empty() => {
+                        return Ok(true);
                     }
-                    After::Ended => return Ok(true),
-                    After::Over => return Ok(false),
-                    After::Failed(error) => {
-                        thread.tell_refusal(connection, 502, error);
-                        connection.stream.try_write(UNREACHABLE)?;
+                    RelayOutcome::Reusable => {
+                        update_phase(thread, connection, true, pending);
+                        (None, NextStep::Continue)
+                    }
+                    RelayOutcome::NodeClosed => return Ok(true),
+                    RelayOutcome::Closed => return Ok(false),
+                    RelayOutcome::Unreachable(error) => {
+                        thread.emit_refusal(connection, 502, error);
+                        connection.stream.try_write(BAD_GATEWAY)?;
                         return Ok(true);
                     }
                 }
             }
-            Next::Close => {
-                // What a client still sends resets the connection, and would take with it what has not left.
-                connection.stream.end_where_plain();
-                // Who has asked for the end sends nothing more (RFC 9112 §9.6). If it does, what left at once is read before.
-                let is_over = connection.stream.taken() <= INITIAL_WINDOW
+            NextStep::Close => {
+                // Input after `close` causes a reset, which discards unsent output. Therefore send the end first.
+                connection.stream.end_if_plain();
+                // After `Connection: close`, a client sends nothing more (RFC 9112 §9.6). If it does, it has already
+                // received an answer of this size.
+                let is_over = connection.stream.sent_bytes() <= INITIAL_WINDOW
                     && pending.is_empty()
                     && !connection.stream.has_unread();
                 return Ok(thread.draining.get() || !is_over);
             }
-            Next::Refused => return Ok(true),
-            Next::End => return Ok(false),
+            NextStep::Refused => return Ok(true),
+            NextStep::End => return Ok(false),
         };
-        if let Some(rest) = rest {
-            rest.send(thread, connection).await?;
+        if let Some(unsent) = unsent {
+            unsent.send(thread, connection).await?;
             connection.settle(thread);
-            note_phase(thread, connection, true, pending);
+            update_phase(thread, connection, true, pending);
         }
     }
 }
 
-/// Waits for bytes and answers what came; what is left of them is in `pending` afterwards.
+/// Waits for input and answers it. `pending` then contains the rest.
 async fn read(
     thread: &Thread,
     connection: &Connection,
     pending: &mut Vec<u8>,
-) -> io::Result<(Option<Rest>, Next)> {
+) -> io::Result<(Option<UnsentAnswer>, NextStep)> {
     poll_fn(|cx| {
         let buffer = &mut thread.buffer.borrow_mut();
         let count = ready!(connection.stream.poll_read(cx, buffer))?;
         if connection.phase.get() == Phase::Lingering {
-            // Its time was over meanwhile.
-            return Ok((None, Next::Refused)).into();
+            // The time limit has passed.
+            return Ok((None, NextStep::Refused)).into();
         }
         let read = &buffer[..count];
         if count == 0 {
-            // A head without its end is Node's to refuse; empty lines are of no head.
-            let next = if are_empty_lines(pending) {
-                Next::End
+            // Node rejects an incomplete head. Empty lines do not belong to a head.
+            let next = if has_only_empty_lines(pending) {
+                NextStep::End
             } else {
-                Next::HandOver(pending.len(), RequestEnd::Open)
+                NextStep::HandOver(pending.len(), RequestEnd::Open)
             };
             return Ok((None, next)).into();
         }
-        let (consumed, rest, next) = if pending.is_empty() {
-            let (consumed, rest, next) = answer(thread, connection, read)?;
+        let (consumed, unsent, next) = if pending.is_empty() {
+            let (consumed, unsent, next) = answer(thread, connection, read)?;
             pending.extend_from_slice(&read[consumed..]);
-            (consumed, rest, next)
+            (consumed, unsent, next)
         } else {
             pending.extend_from_slice(read);
-            let (consumed, rest, next) = answer(thread, connection, pending)?;
-            keep_from(pending, consumed);
-            (consumed, rest, next)
+            let (consumed, unsent, next) = answer(thread, connection, pending)?;
+            discard_consumed(pending, consumed);
+            (consumed, unsent, next)
         };
-        note_phase(thread, connection, consumed > 0, pending);
-        Ok((rest, next)).into()
+        update_phase(thread, connection, consumed > 0, pending);
+        Ok((unsent, next)).into()
     })
     .await
 }
 
-/// Answers from the table as many requests as there are, as the system takes and as a turn lasts; says how many bytes they had.
+/// Answers as many requests from the table as one turn and the socket allow. Returns the number of consumed bytes.
 fn answer(
     thread: &Thread,
     connection: &Connection,
     input: &[u8],
-) -> io::Result<(usize, Option<Rest>, Next)> {
+) -> io::Result<(usize, Option<UnsentAnswer>, NextStep)> {
     let out = &mut *thread.out.borrow_mut();
     let clock = &*thread.clock.borrow();
     out.clear();
     let mut consumed = 0;
     let next = loop {
         if consumed == input.len() {
-            break Next::Read;
+            break NextStep::Read;
         }
         let answers = thread.shared.answers.load();
         let Some(table) = &answers.table else {
-            break Next::HandOver(input.len() - consumed, RequestEnd::Open);
+            break NextStep::HandOver(input.len() - consumed, RequestEnd::Open);
         };
         let found = match decide(&input[consumed..], table, &answers.hosts) {
-            Step::Partial => break Next::Read,
-            Step::HandOver { head, end } => break Next::HandOver(head, end),
+            Step::Partial => break NextStep::Read,
+            Step::HandOver { head, end } => break NextStep::HandOver(head, end),
             Step::Answer(found) => found,
         };
         if thread
@@ -185,18 +187,18 @@ fn answer(
             .as_ref()
             .is_some_and(|observer| observer.is_full())
         {
-            break Next::HandOver(found.consumed, found.request_end());
+            break NextStep::HandOver(found.consumed, found.request_end());
         }
         let file = table.file(&found);
         let streamed = file.and_then(|(number, _)| answers.bodies.streamed(number));
         if file.is_some() && streamed.is_none() {
-            break Next::HandOver(found.consumed, found.request_end());
+            break NextStep::HandOver(found.consumed, found.request_end());
         }
         let request = &input[consumed..][..found.consumed];
         consumed += found.consumed;
         let closes = found.closes || thread.draining.get();
         if closes {
-            connection.stream.end_follows();
+            connection.stream.expect_end();
         }
         let parts = table.parts(&found, clock, closes);
         let begin = out.len();
@@ -206,56 +208,68 @@ fn answer(
             let of_body = file.map_or(parts.body.len(), |(_, length)| length as usize);
             let lengths = (out.len() - begin + of_body, of_body);
             connection.observe(
-                (observer, answers.notes.of(table, &found)),
+                (observer, answers.labels.of(table, &found)),
                 lengths,
                 request,
             );
         }
         if let (Some(file), Some((_, length))) = (streamed, file) {
-            let next = if closes { Next::Close } else { Next::Again };
-            return Ok((consumed, Some(Rest::of_file(out, file, length)), next));
+            let next = if closes {
+                NextStep::Close
+            } else {
+                NextStep::Continue
+            };
+            return Ok((
+                consumed,
+                Some(UnsentAnswer::of_file(out, file, length)),
+                next,
+            ));
         }
-        let is_copied = parts.body.len() <= COPIED;
-        if is_copied {
+        let is_inline = parts.body.len() <= MAX_INLINE_BODY;
+        if is_inline {
             out.extend_from_slice(parts.body);
-            if out.len() < TOGETHER && !closes {
+            if out.len() < MAX_BATCH && !closes {
                 continue;
             }
         }
-        let rest = if is_copied {
+        let unsent = if is_inline {
             write(connection, out)?
         } else {
-            write_both(
+            write_head_and_body(
                 connection,
                 out,
-                &body_of(&parts, &found, &answers, connection),
+                &body_source(&parts, &found, &answers, connection),
             )?
         };
         connection.settle(thread);
         out.clear();
-        if closes || rest.is_some() || has_had_turn(connection) {
-            let next = if closes { Next::Close } else { Next::Again };
-            return Ok((consumed, rest, next));
+        if closes || unsent.is_some() || has_had_turn(connection) {
+            let next = if closes {
+                NextStep::Close
+            } else {
+                NextStep::Continue
+            };
+            return Ok((consumed, unsent, next));
         }
     };
-    let rest = if out.is_empty() {
+    let unsent = if out.is_empty() {
         None
     } else {
         write(connection, out)?
     };
     connection.settle(thread);
-    Ok((consumed, rest, next))
+    Ok((consumed, unsent, next))
 }
 
-/// Where a body is sent from that is not copied behind its head.
-fn body_of<'a>(
+/// Returns the source of a body that is not copied after its head.
+fn body_source<'a>(
     parts: &'a Parts,
     found: &Answer,
     answers: &'a Answers,
     connection: &Connection,
 ) -> Body<'a> {
     let copies = answers.bodies.copies.get();
-    let is_sent_as_file = parts.body.len() >= LARGE && connection.stream.sends_files();
+    let is_sent_as_file = parts.body.len() >= MIN_FILE_BODY && connection.stream.can_send_files();
     copies
         .filter(|_| is_sent_as_file)
         .and_then(|copies| copies.find(found.representation))
@@ -264,9 +278,10 @@ fn body_of<'a>(
         })
 }
 
-/// Ends our half and reads on for a while, or the client would lose the end of its answer to a reset (RFC 9112 §9.6).
+/// Sends the end and discards input for a while. Otherwise, a reset could discard the end of the answer (RFC 9112
+/// §9.6).
 async fn linger(thread: &Thread, connection: &Connection) {
-    connection.enter(Phase::Lingering, thread);
+    connection.enter_phase(Phase::Lingering, thread);
     connection.stream.end();
     let discard = poll_fn(|cx| {
         while let Ok(1..) = ready!(
@@ -276,29 +291,29 @@ async fn linger(thread: &Thread, connection: &Connection) {
         ) {}
         ().into()
     });
-    // Whether in time or not, the connection is closed now.
+    // The connection closes in any case.
     let _ = tokio::time::timeout(LINGER, discard).await;
 }
 
-/// The first byte of a head begins its time; that of a connection's first head began with the connection.
-fn note_phase(thread: &Thread, connection: &Connection, has_answered: bool, pending: &[u8]) {
-    let is_between = has_answered || connection.phase.get() == Phase::Idle;
-    if are_empty_lines(pending) && is_between {
-        connection.enter(Phase::Idle, thread);
-    } else if is_between {
-        connection.enter(Phase::Head, thread);
+/// Starts the time limit of a head at its first byte. For the first head, the limit starts with the connection.
+fn update_phase(thread: &Thread, connection: &Connection, has_answered: bool, pending: &[u8]) {
+    let is_between_requests = has_answered || connection.phase.get() == Phase::Idle;
+    if has_only_empty_lines(pending) && is_between_requests {
+        connection.enter_phase(Phase::Idle, thread);
+    } else if is_between_requests {
+        connection.enter_phase(Phase::Head, thread);
     } else {
         connection.phase.set(Phase::Head);
     }
 }
 
-/// Whether this is of no head (RFC 9112 §2.2).
-fn are_empty_lines(pending: &[u8]) -> bool {
+/// Returns whether all bytes belong to empty lines, which may precede a request (RFC 9112 §2.2).
+fn has_only_empty_lines(pending: &[u8]) -> bool {
     pending.iter().all(|byte| b"\r\n".contains(byte))
 }
 
-/// Forgets what was consumed; an empty buffer holds no memory.
-fn keep_from(pending: &mut Vec<u8>, consumed: usize) {
+/// Removes consumed bytes. Frees the memory of an empty buffer.
+fn discard_consumed(pending: &mut Vec<u8>, consumed: usize) {
     if consumed == pending.len() {
         *pending = Vec::new();
     } else {

@@ -12,100 +12,97 @@ use rustls::ServerConfig;
 use serve_dist_core::{Hosts, Table};
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
+use crate::accept::{AcceptedConnection, WorkerHandle};
 use crate::copier::Bodies;
-use crate::deal::{Arrival, Seat};
-use crate::event::{Event, Tell};
-use crate::http2::{Rate, Waiting};
+use crate::event::{Event, EventSink};
+use crate::http2::{Rate, StreamQuota};
 use crate::listen::Listener;
-use crate::observe::{Notes, Observations};
-use crate::worker::work;
+use crate::observe::{BuildLabels, Observations};
+use crate::worker::run_worker;
 
-/// How long descriptors are left to who has found none for a way to Node: it tries again sooner.
-const SHORTAGE: Duration = Duration::from_millis(100);
-/// How long all threads give up what rests after a client could not be accepted: a sweep of each comes in this time.
-const CROWD: Duration = Duration::from_millis(1500);
+/// How long freed descriptors are reserved for links after a shortage. It must be longer than `RETRY_DELAY`.
+const LINK_SHORTAGE: Duration = Duration::from_millis(100);
+/// How long all threads close idle links after a failed `accept`. It must be longer than the interval of sweeps.
+const ACCEPT_SHORTAGE: Duration = Duration::from_millis(1500);
 
-/// What holds for each connection.
+/// Limits for connections.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// For the whole head of a request.
+    /// The time for the head of a request.
     pub headers: Duration,
-    /// Between requests.
+    /// The time between requests.
     pub keep_alive: Duration,
-    /// Without progress of an answer.
+    /// The time without progress of an answer.
     pub socket: Duration,
-    /// Between checks of the others, at most.
+    /// The maximum interval between checks.
     pub checking_interval: Duration,
-    /// In the process.
+    /// The maximum number of connections of the process.
     pub maximum_connections: usize,
-    /// Bytes of a request's fields over HTTP/2.
+    /// The maximum size of an HTTP/2 request's fields in bytes.
     pub header_size: u32,
-    /// How many such fields it may have.
+    /// The maximum number of an HTTP/2 request's fields.
     pub fields: usize,
-    /// Over HTTP/2, on one connection.
+    /// The maximum number of streams of an HTTP/2 connection.
     pub streams_at_once: u32,
-    /// Over HTTP/2 in the process, of those whose answers wait for their clients.
+    /// The maximum number of pending HTTP/2 answers of the process.
     pub maximum_streams: usize,
-    /// How often a client may cancel a stream, or have one refused.
+    /// The rate of canceled and refused streams per client.
     pub resets: Rate,
-    /// How often a client may ask for an answer of HTTP/2's own.
-    pub questions: Rate,
+    /// The rate of PING and SETTINGS frames per client.
+    pub control_frames: Rate,
 }
 
-/// What requests are answered from: one pointer, so that the choices of a build never meet the answers of another.
+/// The data for answers. One pointer replaces all of it, so that choices and answers are always of the same build.
 #[derive(Clone, Default)]
 pub struct Answers {
-    /// The build; `None` before there is one.
     pub table: Option<Table>,
-    /// What is known of the build's answers where they are observed.
-    pub notes: Arc<Notes>,
-    /// Those of its bodies that are sent from files.
+    /// The classes for metrics and logs.
+    pub labels: Arc<BuildLabels>,
+    /// The bodies that are sent from files.
     pub bodies: Arc<Bodies>,
-    /// The known values of `Host`.
+    /// The allowed values of `Host`.
     pub hosts: Hosts,
 }
 
-/// What JavaScript says to a thread.
+/// A command to a thread.
 pub enum Command {
-    /// Node's answer on this link ends after so many bytes of it.
+    /// Sets the end of Node's answer on a link, in bytes.
     Done(u64, u64),
-    /// Serve this connection.
-    Serve(Arrival),
-    /// Stop, and give answers under way so much time.
+    /// Serves a connection.
+    Serve(AcceptedConnection),
+    /// Stops after the grace period for unfinished answers.
     Drain(Duration),
-    /// Stop now.
+    /// Stops immediately.
     Stop,
 }
 
-/// What all threads of an engine and JavaScript have in common.
+/// The state that all threads and JavaScript share.
 pub struct Shared {
-    /// What requests are answered from.
     pub answers: ArcSwap<Answers>,
-    /// How new connections are encrypted, where they are.
+    /// The TLS configuration of new connections. `None` disables TLS.
     pub encryption: ArcSwapOption<ServerConfig>,
-    /// What holds for each connection.
     pub limits: Limits,
-    /// Streams that Node is to answer. It refuses and ends some by rules of its own, but none while JavaScript blocks.
-    pub relayed: Waiting,
-    /// What a client gets whose head did not come in time.
+    /// The streams that Node must answer. Node limits them, too, but not while its event loop is blocked.
+    pub relayed_streams: StreamQuota,
+    /// The complete answer to a head that exceeds its time limit.
     pub timeout_answer: Vec<u8>,
-    /// What operators see of answers; `None` where nobody looks.
+    /// The counters and logs. `None` disables them.
     pub observations: Option<Observations>,
-    /// Connections that are open.
+    /// The number of open connections.
     pub connections: AtomicUsize,
-    /// Connections that were closed by a fault of ours.
+    /// The number of connections that a panic has closed.
     pub panics: AtomicUsize,
-    /// Connections that were closed at once, because too many are open for us or for the system.
+    /// The number of connections that were closed immediately, because the engine or the system had too many.
     pub dropped: AtomicUsize,
-    /// Links that are open, and whether their end is no end of an answer: known before Node closes its end.
+    /// The open links, and whether the end of each one aborts an answer. Set before Node closes its end.
     links: Mutex<HashMap<u64, bool>>,
-    /// There were no descriptors for a way to Node.
-    pub shortage: Recently,
-    /// There were none for a client.
-    pub crowd: Recently,
-    tell: ArcSwapOption<Tell>,
+    /// Set when no descriptor is free for a link.
+    pub link_shortage: RecentEvent,
+    /// Set when `accept` fails because no descriptor is free.
+    pub accept_shortage: RecentEvent,
+    event_sink: ArcSwapOption<EventSink>,
     threads: Mutex<Threads>,
-    changing: Mutex<()>,
+    change_lock: Mutex<()>,
 }
 
 #[derive(Default)]
@@ -113,103 +110,110 @@ struct Threads {
     commands: Vec<UnboundedSender<Command>>,
     handles: Vec<JoinHandle<()>>,
     running: usize,
-    /// Dropped with the last thread.
-    held: Option<Box<dyn Send>>,
+    /// Dropped when the last thread ends.
+    keep_alive: Option<Box<dyn Send>>,
     when_ended: Vec<Box<dyn FnOnce() + Send>>,
 }
 
 impl Shared {
-    /// An engine without threads.
+    /// Creates the state of an engine without threads.
     pub fn new(
         limits: Limits,
         timeout_answer: Vec<u8>,
         observations: Option<Observations>,
-        tell: Tell,
+        event_sink: EventSink,
     ) -> Self {
         Self {
             answers: ArcSwap::default(),
             encryption: ArcSwapOption::empty(),
             limits,
-            relayed: Waiting::new(2 * limits.maximum_streams),
+            relayed_streams: StreamQuota::new(2 * limits.maximum_streams),
             timeout_answer,
             observations,
             connections: AtomicUsize::new(0),
             panics: AtomicUsize::new(0),
             dropped: AtomicUsize::new(0),
             links: Mutex::default(),
-            shortage: Recently::new(SHORTAGE),
-            crowd: Recently::new(CROWD),
-            tell: ArcSwapOption::from_pointee(tell),
+            link_shortage: RecentEvent::new(LINK_SHORTAGE),
+            accept_shortage: RecentEvent::new(ACCEPT_SHORTAGE),
+            event_sink: ArcSwapOption::from_pointee(event_sink),
             threads: Mutex::default(),
-            changing: Mutex::default(),
+            change_lock: Mutex::default(),
         }
     }
 
-    /// A connection was closed at once.
     pub fn note_dropped(&self) {
         self.dropped.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Says something to JavaScript, and whether anybody will hear it.
-    pub fn tell(&self, event: Event) -> bool {
-        let tell = self.tell.load();
-        tell.as_ref().is_some_and(|tell| tell(event))
+    /// Sends an event to JavaScript. Returns whether JavaScript will receive it.
+    pub fn emit(&self, event: Event) -> bool {
+        let event_sink = self.event_sink.load();
+        event_sink
+            .as_ref()
+            .is_some_and(|event_sink| event_sink(event))
     }
 
-    /// Begins to accept connections on so many threads, and holds something until the last of them has ended.
+    /// Starts `count` threads that serve connections of `listener`. Holds `keep_alive` until the last thread has ended.
     pub fn start(
         self: &Arc<Self>,
         listener: Listener,
         count: u64,
-        held: Box<dyn Send>,
+        keep_alive: Box<dyn Send>,
     ) -> io::Result<()> {
         let mut threads = self.threads();
         if threads.running > 0 {
             return Err(Errno::ALREADY.into());
         }
-        let (seats, receivers): (Vec<_>, Vec<_>) = (0..count)
+        let (workers, receivers): (Vec<_>, Vec<_>) = (0..count)
             .map(|_| {
                 let (commands, receiver) = unbounded_channel();
                 let open = Arc::default();
-                (Seat { commands, open }, receiver)
+                (WorkerHandle { commands, open }, receiver)
             })
             .unzip();
-        let (begun, all_begun) = channel();
-        let mut entrance = Some((listener, seats.clone()));
+        let (started, all_started) = channel();
+        let mut acceptor_parts = Some((listener, workers.clone()));
         let mut handles = Vec::new();
-        // The first one last: where another cannot begin, nobody accepts.
+        // Start the first thread last. It accepts connections, and must not if another thread cannot start.
         for (number, commands) in (0..count)
             .zip(receivers)
             .collect::<Vec<_>>()
             .into_iter()
             .rev()
         {
-            let entrance = entrance.take_if(|_| number == 0);
-            let (shared, said) = (self.clone(), begun.clone());
+            let acceptor_parts = acceptor_parts.take_if(|_| number == 0);
+            let (shared, sender) = (self.clone(), started.clone());
             let spawned = Builder::new()
                 .name(format!("serve-dist {number}"))
                 .spawn(move || {
-                    let _ended = Ended(shared.clone());
-                    let begin = || said.send(Ok(())).unwrap_or_default();
-                    if let Err(error) = work(shared, entrance, commands, (number, count), begin) {
-                        // Nobody waits for it where another could not begin.
-                        let _ = said.send(Err(error));
+                    let _guard = ThreadGuard(shared.clone());
+                    let report_start = || sender.send(Ok(())).unwrap_or_default();
+                    if let Err(error) = run_worker(
+                        shared,
+                        acceptor_parts,
+                        commands,
+                        (number, count),
+                        report_start,
+                    ) {
+                        // After an earlier error, `start` no longer receives.
+                        let _ = sender.send(Err(error));
                     }
                 });
             match spawned {
                 Ok(handle) => handles.push(handle),
-                Err(error) => begun.send(Err(error)).unwrap_or_default(),
+                Err(error) => started.send(Err(error)).unwrap_or_default(),
             }
         }
         *threads = Threads {
-            commands: seats.into_iter().map(|seat| seat.commands).collect(),
+            commands: workers.into_iter().map(|worker| worker.commands).collect(),
             running: handles.len(),
             handles,
-            held: Some(held),
+            keep_alive: Some(keep_alive),
             when_ended: Vec::new(),
         };
-        drop((threads, begun));
-        let outcome: io::Result<()> = all_begun
+        drop((threads, started));
+        let outcome: io::Result<()> = all_started
             .iter()
             .take(usize::try_from(count).unwrap_or(usize::MAX))
             .collect();
@@ -219,7 +223,7 @@ impl Shared {
         outcome
     }
 
-    /// Node's answer on this link ends after so many bytes.
+    /// Reports the end of Node's answer to the thread of the link.
     pub fn done(&self, id: u64, bytes: u64) {
         let threads = self.threads();
         let count = threads.commands.len() as u64;
@@ -232,29 +236,28 @@ impl Shared {
         }
     }
 
-    /// There is a link, until `forget_link`.
+    /// Registers a link until `forget_link`.
     pub fn note_link(&self, id: u64) {
         self.links().insert(id, false);
     }
 
-    /// The end of this link is no end of an answer. JavaScript may say so of links that are gone.
+    /// Marks the end of a link as an abort of its answer. The link may already be closed.
     pub fn reset_at_end(&self, id: u64) {
         if let Some(is_reset) = self.links().get_mut(&id) {
             *is_reset = true;
         }
     }
 
-    /// Whether the end of this link is no end of an answer.
+    /// Returns whether the end of a link aborts its answer.
     pub fn is_reset_at_end(&self, id: u64) -> bool {
         self.links().get(&id) == Some(&true)
     }
 
-    /// A link is gone.
     pub fn forget_link(&self, id: u64) {
         self.links().remove(&id);
     }
 
-    /// Stops all threads, and says when the last connection is closed.
+    /// Drains all threads. Calls `when_ended` after the last connection is closed.
     pub fn drain(&self, grace_period: Duration, when_ended: Box<dyn FnOnce() + Send>) {
         let mut threads = self.threads();
         if threads.running == 0 {
@@ -267,17 +270,17 @@ impl Shared {
         let drain = |commands: &UnboundedSender<Command>| {
             commands.send(Command::Drain(grace_period)).is_ok()
         };
-        // The first one accepts, and passes it on behind the last connections that it gives to the others.
-        let is_passed_on =
+        // The first thread accepts the last connections. It forwards the command to the others after these connections.
+        let is_sent_to_first =
             threads.when_ended.len() == 1 && threads.commands.first().is_some_and(drain);
-        if !is_passed_on {
+        if !is_sent_to_first {
             threads.commands.iter().for_each(|commands| {
                 drain(commands);
             });
         }
     }
 
-    /// Stops all threads at once, and waits for their end.
+    /// Stops all threads immediately, and waits for them.
     pub fn stop(&self) {
         let Threads {
             commands, handles, ..
@@ -290,19 +293,20 @@ impl Shared {
         }
     }
 
-    /// Lets go of the build and its files, and of JavaScript's functions: these hold the engine, and it holds them.
+    /// Drops the table, its files and the JavaScript functions. This breaks the reference cycle between the functions
+    /// and the engine.
     fn release(&self) {
         self.change(|answers| *answers = Answers::default());
-        self.tell.store(None);
+        self.event_sink.store(None);
     }
 
-    /// Changes what requests are answered from. Who changes something waits for others who do: nothing is lost.
+    /// Replaces the data for answers. The lock prevents lost updates.
     pub fn change(&self, change: impl FnOnce(&mut Answers)) {
-        let alone = self.changing.lock();
+        let guard = self.change_lock.lock();
         let mut answers = Answers::clone(&self.answers.load());
         change(&mut answers);
         self.answers.store(Arc::new(answers));
-        drop(alone);
+        drop(guard);
     }
 
     fn links(&self) -> MutexGuard<'_, HashMap<u64, bool>> {
@@ -314,56 +318,57 @@ impl Shared {
     }
 }
 
-/// A thread that ends, in whatever way.
-struct Ended(Arc<Shared>);
+/// Runs the cleanup of a thread, even after a panic.
+struct ThreadGuard(Arc<Shared>);
 
-impl Drop for Ended {
+impl Drop for ThreadGuard {
     fn drop(&mut self) {
         let mut threads = self.0.threads();
         threads.running = threads.running.saturating_sub(1);
         if threads.running > 0 {
             return;
         }
-        let (held, when_ended) = (threads.held.take(), std::mem::take(&mut threads.when_ended));
+        let (keep_alive, when_ended) = (
+            threads.keep_alive.take(),
+            std::mem::take(&mut threads.when_ended),
+        );
         drop(threads);
         self.0.release();
-        for tell in when_ended {
-            tell();
+        for notify in when_ended {
+            notify();
         }
-        drop(held);
+        drop(keep_alive);
     }
 }
 
-/// Whether something has happened lately, on whichever thread.
-pub struct Recently {
-    begun: Instant,
-    /// In milliseconds since then; 0 for never.
-    noted: AtomicU64,
-    lasts: u64,
+/// Records whether an event happened recently on any thread.
+pub struct RecentEvent {
+    started: Instant,
+    /// Milliseconds since `started`. 0 means never.
+    last_noted: AtomicU64,
+    duration: u64,
 }
 
-impl Recently {
-    fn new(lasts: Duration) -> Self {
+impl RecentEvent {
+    fn new(duration: Duration) -> Self {
         Self {
-            begun: Instant::now(),
-            noted: AtomicU64::new(0),
-            lasts: milliseconds(lasts),
+            started: Instant::now(),
+            last_noted: AtomicU64::new(0),
+            duration: milliseconds(duration),
         }
     }
 
-    /// It happens.
     pub fn note(&self) {
-        self.noted.store(self.now(), Ordering::Relaxed);
+        self.last_noted.store(self.now(), Ordering::Relaxed);
     }
 
-    /// Whether it has.
     pub fn is_recent(&self) -> bool {
-        let noted = self.noted.load(Ordering::Relaxed);
-        noted > 0 && self.now() < noted + self.lasts
+        let last_noted = self.last_noted.load(Ordering::Relaxed);
+        last_noted > 0 && self.now() < last_noted + self.duration
     }
 
     fn now(&self) -> u64 {
-        milliseconds(self.begun.elapsed()).saturating_add(1)
+        milliseconds(self.started.elapsed()).saturating_add(1)
     }
 }
 

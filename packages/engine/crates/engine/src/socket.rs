@@ -13,34 +13,35 @@ use socket2::{Domain, Type};
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
-/// A peer that is gone is an error, no signal. Elsewhere the socket itself says so, and Node ignores the signal.
+/// Report a closed peer as an error instead of SIGPIPE. Other systems have a socket option for this, and Node ignores
+/// the signal.
 #[cfg(target_os = "linux")]
-const QUIETLY: SendFlags = SendFlags::NOSIGNAL;
+const NO_SIGNAL: SendFlags = SendFlags::NOSIGNAL;
 #[cfg(not(target_os = "linux"))]
-const QUIETLY: SendFlags = SendFlags::empty();
+const NO_SIGNAL: SendFlags = SendFlags::empty();
 
-/// More comes at once: better in one packet.
+/// More data follows immediately, and should share a packet.
 #[cfg(target_os = "linux")]
-const BEFORE_MORE: SendFlags = QUIETLY.union(SendFlags::MORE);
+const MORE_FOLLOWS: SendFlags = NO_SIGNAL.union(SendFlags::MORE);
 #[cfg(not(target_os = "linux"))]
-const BEFORE_MORE: SendFlags = QUIETLY;
+const MORE_FOLLOWS: SendFlags = NO_SIGNAL;
 
-/// A connected socket, of TCP or of the system's own, that never blocks.
+/// A connected, non-blocking TCP or unix socket.
 pub struct Socket {
     watched: AsyncFd<OwnedFd>,
     flags: Cell<SendFlags>,
 }
 
 impl Socket {
-    /// Takes a socket that does not block.
+    /// Wraps a non-blocking socket.
     pub fn new(socket: OwnedFd) -> io::Result<Self> {
         Ok(Self {
             watched: watch(socket, Interest::READABLE | Interest::WRITABLE)?,
-            flags: Cell::new(QUIETLY),
+            flags: Cell::new(NO_SIGNAL),
         })
     }
 
-    /// One end of a new pair as a stream, and the other, which no process inherits.
+    /// Creates a socket pair. Child processes do not inherit the second end.
     pub fn pair() -> io::Result<(Self, OwnedFd)> {
         let (ours, theirs) = socket2::Socket::pair(Domain::UNIX, Type::STREAM, None)?;
         for end in [&ours, &theirs] {
@@ -49,13 +50,13 @@ impl Socket {
         Ok((Self::new(ours.into())?, theirs.into()))
     }
 
-    /// The peer gets a reset instead of an end.
+    /// Sends a reset instead of an end when the socket closes.
     pub fn reset_at_close(&self) {
-        // Where that fails, its peer has gone already.
+        // Fails only if the peer has disconnected.
         let _ = set_socket_linger(self.watched.get_ref(), Some(Duration::ZERO));
     }
 
-    /// Reads what has come; 0 is the end.
+    /// Reads available bytes. Returns 0 at the end.
     pub fn poll_read(&self, cx: &mut Context, buffer: &mut [u8]) -> Poll<io::Result<usize>> {
         self.poll_read_with(cx, |socket| {
             let count = socket.try_read(buffer)?;
@@ -63,7 +64,8 @@ impl Socket {
         })
     }
 
-    /// Reads as `read` does, which says how many bytes have come, and whether it had room for more.
+    /// Calls `read` when bytes are available. It returns the number of bytes and whether the buffer had free space
+    /// left.
     pub fn poll_read_with(
         &self,
         cx: &mut Context,
@@ -73,7 +75,7 @@ impl Socket {
             let mut guard = ready!(self.watched.poll_read_ready(cx))?;
             match read(self) {
                 Ok((count, had_room)) => {
-                    // The system says so when more comes: asking again would be one call for nothing.
+                    // The system will report further input. Another read now would be a wasted system call.
                     if count > 0 && had_room {
                         guard.clear_ready();
                     }
@@ -85,25 +87,25 @@ impl Socket {
         }
     }
 
-    /// Reads what has come, or fails where nothing has; 0 is the end.
+    /// Reads available bytes, or fails with `WouldBlock`. Returns 0 at the end.
     pub fn try_read(&self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = retry_on_intr(|| recv(self.watched.get_ref(), &mut *buffer, RecvFlags::empty()));
         Ok(read?.0)
     }
 
-    /// The end follows what is written from now on, and leaves with its last bytes: one packet less.
-    pub fn end_follows(&self) {
-        self.flags.set(BEFORE_MORE);
+    /// Announces that the end follows the next write, so that both share a packet.
+    pub fn expect_end(&self) {
+        self.flags.set(MORE_FOLLOWS);
     }
 
-    /// Writes as much as the system takes at once, maybe nothing.
+    /// Writes as many bytes as the system accepts, possibly 0.
     pub fn try_write(&self, bytes: &[u8]) -> io::Result<usize> {
         self.try_send(bytes, self.flags.get())
     }
 
-    /// The same for several pieces.
+    /// Like [`Self::try_write`], for several buffers.
     pub fn try_write_all(&self, pieces: &[IoSlice]) -> io::Result<usize> {
-        none_when_full(retry_on_intr(|| {
+        zero_if_full(retry_on_intr(|| {
             sendmsg(
                 self.watched.get_ref(),
                 pieces,
@@ -113,32 +115,33 @@ impl Socket {
         }))
     }
 
-    /// The same as [`Self::try_write`], for bytes that may wait for those of a file.
+    /// Like [`Self::try_write`]. The bytes may share a packet with those of a file.
     pub fn try_write_before_file(&self, bytes: &[u8]) -> io::Result<usize> {
-        self.try_send(bytes, BEFORE_MORE)
+        self.try_send(bytes, MORE_FOLLOWS)
     }
 
     fn try_send(&self, bytes: &[u8], flags: SendFlags) -> io::Result<usize> {
-        none_when_full(retry_on_intr(|| send(self.watched.get_ref(), bytes, flags)))
+        zero_if_full(retry_on_intr(|| send(self.watched.get_ref(), bytes, flags)))
     }
 
-    /// Sends as many bytes of a file as the system takes at once, maybe none; the file has as many.
+    /// Sends as many bytes of a file as the system accepts, possibly 0. The file must have `count` bytes from `start`
+    /// on.
     pub fn try_send_file(&self, file: &OwnedFd, start: u64, count: usize) -> io::Result<usize> {
         match retry_on_intr(|| send_file(self.watched.get_ref(), file, start, count)) {
             Ok(0) => Err(io::ErrorKind::UnexpectedEof.into()),
-            sent => none_when_full(sent),
+            sent => zero_if_full(sent),
         }
     }
 
-    /// The system has not taken all of what was tried, and says so when it takes more: asking before would be one call for
-    /// nothing.
-    pub fn note_full(&self) {
+    /// Marks the socket as full after a partial write, which saves a system call. The system reports when there is
+    /// space.
+    pub fn clear_writable(&self) {
         let full = |_: &OwnedFd| Err::<(), _>(io::ErrorKind::WouldBlock.into());
-        // It fails as it is told to.
+        // Returns the error of `full`.
         let _ = self.watched.try_io(Interest::WRITABLE, full);
     }
 
-    /// Writes as soon as the system takes something, as `write` does, which says whether that was not all.
+    /// Calls `write` when the socket has space. It returns the number of bytes and whether the socket is full.
     pub fn poll_write_with(
         &self,
         cx: &mut Context,
@@ -156,8 +159,8 @@ impl Socket {
         }
     }
 
-    /// Ready when the peer reads nothing any more, though it may have said more before.
-    pub fn poll_gone(&self, cx: &mut Context) -> Poll<()> {
+    /// Ready when the peer no longer reads. It may still have sent data before.
+    pub fn poll_peer_closed(&self, cx: &mut Context) -> Poll<()> {
         while let Poll::Ready(guard) = self.watched.poll_write_ready(cx) {
             match guard {
                 Ok(guard) if guard.ready().is_write_closed() => return Poll::Ready(()),
@@ -168,12 +171,12 @@ impl Socket {
         Poll::Pending
     }
 
-    /// Whether nothing has come, not even the end.
-    pub fn is_quiet(&self) -> bool {
+    /// Returns whether there is no input, not even an end.
+    pub fn has_no_input(&self) -> bool {
         self.peek().is_err_and(|error| error == Errno::AGAIN)
     }
 
-    /// Whether bytes have come that a close would answer with a reset.
+    /// Returns whether unread bytes would cause a reset on close.
     pub fn has_unread(&self) -> bool {
         self.peek().is_ok_and(|count| count > 0)
     }
@@ -183,17 +186,17 @@ impl Socket {
         Ok(peeked?.0)
     }
 
-    /// Tells the peer that nothing more comes.
+    /// Shuts down the write half.
     pub fn end(&self) {
-        // Where the peer is gone, there is nobody to tell.
+        // Fails only if the peer has disconnected.
         let _ = shutdown(self.watched.get_ref(), Shutdown::Write);
     }
 }
 
-/// Hears from the system when a descriptor is ready.
+/// Registers a descriptor with the event loop.
 #[expect(
     deprecated,
-    reason = "its successor is unsafe, for owners that may close or change their descriptor: ours cannot"
+    reason = "the replacement is unsafe because an owner could close its descriptor; these owners do not"
 )]
 pub fn watch<Owner: AsRawFd>(owner: Owner, interest: Interest) -> io::Result<AsyncFd<Owner>> {
     AsyncFd::with_interest(owner, interest)
@@ -204,13 +207,13 @@ fn send_file(to: &OwnedFd, file: &OwnedFd, start: u64, count: usize) -> rustix::
     rustix::fs::sendfile(to, file, Some(&mut { start }), count)
 }
 
-/// That of macOS has another form, and nobody asks for it.
+/// macOS has another signature, and `can_send_files` is false there.
 #[cfg(not(target_os = "linux"))]
 fn send_file(_: &OwnedFd, _: &OwnedFd, _: u64, _: usize) -> rustix::io::Result<usize> {
     Err(Errno::OPNOTSUPP)
 }
 
-fn none_when_full(result: rustix::io::Result<usize>) -> io::Result<usize> {
+fn zero_if_full(result: rustix::io::Result<usize>) -> io::Result<usize> {
     match result {
         Err(Errno::AGAIN) => Ok(0),
         other => Ok(other?),

@@ -9,7 +9,7 @@ use rustls::ServerConfig;
 use crate::socket::Socket;
 use crate::tls::{Protocol, Session};
 
-/// A connection with a peer, encrypted or not, that never blocks.
+/// A non-blocking connection with a peer, with or without TLS.
 pub struct Stream {
     socket: Socket,
     session: Option<Box<Session>>,
@@ -17,12 +17,12 @@ pub struct Stream {
 }
 
 impl Stream {
-    /// Takes a socket that does not block.
+    /// Wraps a non-blocking socket without TLS.
     pub fn new(socket: OwnedFd) -> io::Result<Self> {
         Ok(Socket::new(socket)?.into())
     }
 
-    /// The same, for a client that is to begin with a handshake of TLS.
+    /// Wraps a non-blocking socket of a client that starts a TLS handshake.
     pub fn encrypted(socket: OwnedFd, config: Arc<ServerConfig>) -> io::Result<Self> {
         Ok(Self {
             socket: Socket::new(socket)?,
@@ -31,13 +31,13 @@ impl Stream {
         })
     }
 
-    /// One end of a new pair as a stream, and the other, which no process inherits.
+    /// Creates a socket pair. Child processes do not inherit the second end.
     pub fn pair() -> io::Result<(Self, OwnedFd)> {
         let (ours, theirs) = Socket::pair()?;
         Ok((ours.into(), theirs))
     }
 
-    /// Ready when the handshake is over, where one is to be made. Nothing else may be read or written before.
+    /// Ready when the TLS handshake is complete, immediately without TLS. Must precede all reads and writes.
     pub fn poll_handshake(&self, cx: &mut Context) -> Poll<io::Result<()>> {
         match &self.session {
             None => Poll::Ready(Ok(())),
@@ -45,19 +45,19 @@ impl Stream {
         }
     }
 
-    /// What the peer speaks.
+    /// Returns the protocol that the peer uses.
     pub fn protocol(&self) -> Protocol {
         self.session
             .as_ref()
             .map_or(Protocol::Http1, |session| session.protocol())
     }
 
-    /// The session, where the stream is encrypted.
+    /// Returns the TLS session, or `None` without TLS.
     pub fn session(&self) -> Option<&Session> {
         self.session.as_deref()
     }
 
-    /// The peer does not take the close for an end: it gets a reset; in TLS an end has to be said, and it is not.
+    /// Makes the close visible as an abort: as a reset, or in TLS as a missing `close_notify`.
     pub fn cut_off_at_close(&self) {
         match &self.session {
             None => self.socket.reset_at_close(),
@@ -65,7 +65,7 @@ impl Stream {
         }
     }
 
-    /// Reads what has come; 0 is the end.
+    /// Reads available bytes. Returns 0 at the end.
     pub fn poll_read(&self, cx: &mut Context, buffer: &mut [u8]) -> Poll<io::Result<usize>> {
         match &self.session {
             None => self.socket.poll_read(cx, buffer),
@@ -73,7 +73,7 @@ impl Stream {
         }
     }
 
-    /// Writes as much as the system takes at once, maybe nothing. What it did not take is to be written next.
+    /// Writes as many bytes as the system accepts, possibly 0. The next write must continue with the rest.
     pub fn try_write(&self, bytes: &[u8]) -> io::Result<usize> {
         self.count(match &self.session {
             None => self.socket.try_write(bytes),
@@ -81,7 +81,7 @@ impl Stream {
         })
     }
 
-    /// Writes as much of both as the system takes at once, maybe nothing. What it did not take is to be written next.
+    /// Like [`Self::try_write`], for two buffers.
     pub fn try_write_both(&self, first: &[u8], second: &[u8]) -> io::Result<usize> {
         self.count(match &self.session {
             None => self
@@ -91,27 +91,28 @@ impl Stream {
         })
     }
 
-    /// Whether it takes bytes of files as they are.
-    pub fn sends_files(&self) -> bool {
+    /// Returns whether `try_send_file` is available: on Linux without TLS.
+    pub fn can_send_files(&self) -> bool {
         cfg!(target_os = "linux") && self.session.is_none()
     }
 
-    /// Writes as much as the system takes at once of what comes before bytes of a file.
+    /// Like [`Self::try_write`]. The bytes may share a packet with those of a file.
     pub fn try_write_before_file(&self, bytes: &[u8]) -> io::Result<usize> {
         self.count(self.socket.try_write_before_file(bytes))
     }
 
-    /// Sends as many bytes of a file as the system takes at once, maybe none; the file has as many.
+    /// Sends as many bytes of a file as the system accepts, possibly 0. The file must have `count` bytes from `start`
+    /// on.
     pub fn try_send_file(&self, file: &OwnedFd, start: u64, count: usize) -> io::Result<usize> {
         self.count(self.socket.try_send_file(file, start, count))
     }
 
-    /// Writes as soon as the system takes something. What it did not take is to be written next.
+    /// Like [`Self::try_write`], but waits until the system accepts at least one byte.
     pub fn poll_write(&self, cx: &mut Context, bytes: &[u8]) -> Poll<io::Result<usize>> {
         self.poll_send(cx, bytes.len(), || self.try_write(bytes))
     }
 
-    /// Sends as soon as the system takes something of so many bytes.
+    /// Calls `attempt` when the socket has space. It sends up to `count` bytes and returns how many.
     pub fn poll_send(
         &self,
         cx: &mut Context,
@@ -124,7 +125,7 @@ impl Stream {
         })
     }
 
-    /// Writes as soon as the system takes something, as `write` does, which says whether that was not all.
+    /// Calls `write` when the socket has space. It returns the number of bytes and whether the socket is full.
     pub fn poll_write_with(
         &self,
         cx: &mut Context,
@@ -133,31 +134,31 @@ impl Stream {
         self.socket.poll_write_with(cx, write)
     }
 
-    /// The system has not taken all of what was tried, and says so when it takes more.
-    pub fn note_full(&self) {
-        self.socket.note_full();
+    /// Marks the socket as full after a partial write.
+    pub fn clear_writable(&self) {
+        self.socket.clear_writable();
     }
 
-    /// Ready when the peer reads nothing any more, though it may have said more before.
-    pub fn poll_gone(&self, cx: &mut Context) -> Poll<()> {
-        self.socket.poll_gone(cx)
+    /// Ready when the peer no longer reads. It may still have sent data before.
+    pub fn poll_peer_closed(&self, cx: &mut Context) -> Poll<()> {
+        self.socket.poll_peer_closed(cx)
     }
 
-    /// Whether nothing has come, not even the end.
-    pub fn is_quiet(&self) -> bool {
+    /// Returns whether there is no input, not even an end.
+    pub fn has_no_input(&self) -> bool {
         self.session
             .as_ref()
-            .is_none_or(|session| session.is_quiet())
-            && self.socket.is_quiet()
+            .is_none_or(|session| session.has_no_input())
+            && self.socket.has_no_input()
     }
 
-    /// Whether bytes have come that a close would answer with a reset.
+    /// Returns whether unread bytes would cause a reset on close.
     pub fn has_unread(&self) -> bool {
         self.socket.has_unread()
     }
 
-    /// How many bytes of what was written are on their way.
-    pub fn taken(&self) -> u64 {
+    /// Returns the number of bytes that the system has accepted.
+    pub fn sent_bytes(&self) -> u64 {
         self.taken.get()
     }
 
@@ -168,12 +169,12 @@ impl Stream {
         written
     }
 
-    /// The end follows what is written from now on.
-    pub fn end_follows(&self) {
-        self.socket.end_follows();
+    /// Announces that the end follows the next write.
+    pub fn expect_end(&self) {
+        self.socket.expect_end();
     }
 
-    /// Tells the peer that nothing more comes.
+    /// Sends the end of the output.
     pub fn end(&self) {
         match &self.session {
             None => self.socket.end(),
@@ -181,14 +182,14 @@ impl Stream {
         }
     }
 
-    /// The same where nothing is encrypted: what is encrypted has an end of its own, which leaves first.
-    pub fn end_where_plain(&self) {
+    /// Sends the end if there is no TLS. TLS sends `close_notify` before the end.
+    pub fn end_if_plain(&self) {
         if self.session.is_none() {
             self.socket.end();
         }
     }
 
-    /// The same before the stream is closed, which says it by itself where nothing is encrypted.
+    /// Sends `close_notify` before a close. Without TLS, the close itself is sufficient.
     pub fn end_at_close(&self) {
         if let Some(session) = &self.session {
             session.end_at_close(&self.socket);

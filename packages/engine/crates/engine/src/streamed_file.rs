@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{Mode, OFlags, open};
 
-/// A file of the build whose bytes are not held in memory, open for all answers.
+/// An open file of the build whose body is not in memory. All answers share it.
 pub struct StreamedFile {
     file: File,
     path: PathBuf,
@@ -13,19 +13,20 @@ pub struct StreamedFile {
     has_digest: bool,
 }
 
-/// What tells contents of a file apart, as the server's `fingerprintOf` and `changeTimeOf` have it.
+/// Detects changes of a file, like `fingerprintOf` and `changeTimeOf` of the server.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct State {
-    /// Size, time of modification, device and inode.
+    /// Size, modification time, device and inode.
     fingerprint: [i128; 4],
     change_time: i128,
     links: u64,
 }
 
 impl StreamedFile {
-    /// Opens a file if it is in this state: its fingerprint and its time of change. Else Node looks at it more closely.
+    /// Opens a file. Returns `None` if its fingerprint or change time differs from `expected`; Node then checks it more
+    /// closely.
     ///
-    /// `has_digest` says that its bytes were once compared with a digest.
+    /// `has_digest` is whether the server has verified its bytes with a digest.
     pub fn open(path: &Path, expected: &str, has_digest: bool) -> Option<Self> {
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let file = File::from(open(path, flags, Mode::empty()).ok()?);
@@ -38,19 +39,19 @@ impl StreamedFile {
         })
     }
 
-    /// Where it was opened.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Whether an answer may begin with its bytes.
+    /// Returns whether a new answer may use the file.
     pub fn is_unchanged(&self) -> bool {
         State::of(&self.file).is_ok_and(|now| {
             now.fingerprint == self.state.fingerprint && now.change_time == self.state.change_time
         })
     }
 
-    /// Whether an answer may end with its bytes, as `isAsBefore` of the server has it: a name may be taken away meanwhile.
+    /// Returns whether an answer may end with the file's bytes, like `isAsBefore` of the server. Removing a name of the
+    /// file is not a change.
     pub fn is_as_before(&self) -> bool {
         State::of(&self.file).is_ok_and(|now| {
             let is_untouched = now.change_time == self.state.change_time
@@ -60,7 +61,7 @@ impl StreamedFile {
         })
     }
 
-    /// Reads what the system has in its cache from this byte on; fails with `WouldBlock` where that is nothing.
+    /// Reads from the page cache. Fails with `WouldBlock` if it does not contain the bytes.
     pub fn try_read(&self, buffer: &mut [u8], start: u64) -> io::Result<usize> {
         match read_cached(&self.file, buffer, start) {
             Err(error) if is_not_cached(&error) => Err(io::ErrorKind::WouldBlock.into()),
@@ -68,7 +69,7 @@ impl StreamedFile {
         }
     }
 
-    /// The same, and waits for the disk.
+    /// Like `try_read`, but waits for the disk.
     pub fn read(&self, buffer: &mut [u8], start: u64) -> io::Result<usize> {
         self.file.read_at(buffer, start)
     }
@@ -109,7 +110,7 @@ fn read_cached(_: &File, _: &mut [u8], _: u64) -> io::Result<usize> {
     Err(io::ErrorKind::WouldBlock.into())
 }
 
-/// File systems may not know how to tell.
+/// Some file systems do not support `RWF_NOWAIT`.
 fn is_not_cached(error: &io::Error) -> bool {
     use io::ErrorKind::{Unsupported, WouldBlock};
     [Unsupported, WouldBlock].contains(&error.kind())

@@ -1,4 +1,4 @@
-//! A thread of the engine without Node, for tests.
+//! Runs tests on a thread of the engine without Node.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -10,11 +10,11 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::UnixStream;
 use tokio::runtime::{Builder, LocalOptions};
 
-use crate::deal::Counted;
-use crate::event::{Event, Handed, Tell};
+use crate::accept::ConnectionPermit;
+use crate::event::{Event, EventSink, Handed};
 use crate::http2::Rate;
 use crate::limits::sweep;
-use crate::observe::{Notes, Observations};
+use crate::observe::{BuildLabels, Observations};
 use crate::shared::{Answers, Limits, Shared};
 use crate::stream::Stream;
 use crate::thread::Thread;
@@ -36,24 +36,24 @@ pub const LIMITS: Limits = Limits {
     streams_at_once: 8,
     maximum_streams: 10,
     resets: OFTEN,
-    questions: OFTEN,
+    control_frames: OFTEN,
 };
 pub const HIT: &str = "GET /a HTTP/1.1\r\nHost: x\r\n\r\n";
 pub const HEAD: &str = "HEAD /a HTTP/1.1\r\nHost: x\r\n\r\n";
 pub const LAST_HIT: &str = "GET /a HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
 pub const MISS: &str = "GET /miss HTTP/1.1\r\nHost: x\r\n\r\n";
-/// The classes of the two answers.
+/// The classes of the table's 200 and 304.
 pub const OK_CLASS: u8 = 3;
 pub const OTHER_CLASS: u8 = 5;
 pub const BODY: usize = 3_000_000;
 
-/// A table of one large body.
+/// Returns a table with one large body.
 pub fn answers() -> Answers {
     let mut hosts = Hosts::default();
     hosts.learn(b"x");
     Answers {
         table: Some(table_of(&[vec![b'b'; BODY]])),
-        notes: Arc::new(Notes {
+        labels: Arc::new(BuildLabels {
             classes: vec![OK_CLASS, OTHER_CLASS],
             saved: vec![7],
         }),
@@ -62,7 +62,7 @@ pub fn answers() -> Answers {
     }
 }
 
-/// A table of these bodies, of which the first is `/a`, the next `/b`.
+/// Returns a table with these bodies at `/a`, `/b` and so on.
 pub fn table_of(bodies: &[Vec<u8>]) -> Table {
     let ok = "HTTP/1.1 200 OK\r\nContent-Length: \x02\r\n";
     let not_modified = "HTTP/1.1 304 Not Modified\r\n";
@@ -92,38 +92,45 @@ pub fn table_of(bodies: &[Vec<u8>]) -> Table {
         codings: vec![Vec::new()],
         choices: vec![0],
     });
-    table.expect("the table is sound")
+    table.expect("the table is valid")
 }
 
-/// Runs a test on a thread of the engine whose events it hears.
+/// Runs a test on a thread of the engine. The test receives its events.
 pub fn on_thread(limits: Limits, test: impl AsyncFnOnce(&Rc<Thread>, &Receiver<Event>)) {
     on_observed_thread(limits, None, test);
 }
 
-/// The same, with what operators see of its answers.
+/// Like [`on_thread`], with metrics and logs.
 pub fn on_observed_thread(
     limits: Limits,
     observations: impl Into<Option<Observations>>,
     test: impl AsyncFnOnce(&Rc<Thread>, &Receiver<Event>),
 ) {
     let (sender, events) = channel();
-    let tell: Tell = Box::new(move |event| sender.send(event).is_ok());
+    let event_sink: EventSink = Box::new(move |event| sender.send(event).is_ok());
     let observed = (limits, observations.into());
-    run(observed, tell, async |thread| test(thread, &events).await);
+    run(observed, event_sink, async |thread| {
+        test(thread, &events).await
+    });
 }
 
 pub fn run(
     (limits, observations): (Limits, Option<Observations>),
-    tell: Tell,
+    event_sink: EventSink,
     test: impl AsyncFnOnce(&Rc<Thread>),
 ) {
     let timeout_answer = b"HTTP/1.1 408 \r\n\r\n".to_vec();
-    let shared = Arc::new(Shared::new(limits, timeout_answer, observations, tell));
+    let shared = Arc::new(Shared::new(
+        limits,
+        timeout_answer,
+        observations,
+        event_sink,
+    ));
     shared.answers.store(Arc::new(answers()));
     let runtime = Builder::new_current_thread()
         .enable_all()
         .build_local(LocalOptions::default());
-    let runtime = runtime.expect("there is a runtime");
+    let runtime = runtime.expect("the runtime starts");
     runtime.block_on(async {
         let thread = Rc::new(Thread::new(shared, 0, 1));
         let sweeper = thread.clone();
@@ -134,11 +141,12 @@ pub fn run(
     });
 }
 
-/// A client of the thread, which sends this.
+/// Connects a client that sends `request`.
 pub async fn client(thread: &Rc<Thread>, request: &str) -> UnixStream {
-    let (ours, theirs) = Stream::pair().expect("there are descriptors");
-    let counted = Counted::new(&thread.shared, &Arc::default()).expect("there is room");
-    thread.open(ours, None, counted);
+    let (ours, theirs) = Stream::pair().expect("descriptors are available");
+    let permit =
+        ConnectionPermit::new(&thread.shared, &Arc::default()).expect("a permit is available");
+    thread.open(ours, None, permit);
     let mut client = stream(theirs);
     client
         .write_all(request.as_bytes())
@@ -148,10 +156,10 @@ pub async fn client(thread: &Rc<Thread>, request: &str) -> UnixStream {
 }
 
 pub fn stream(end: std::os::fd::OwnedFd) -> UnixStream {
-    UnixStream::from_std(end.into()).expect("it is a socket")
+    UnixStream::from_std(end.into()).expect("the descriptor is a socket")
 }
 
-/// Node's end, when a connection is handed over.
+/// Waits for the next handed connection and returns Node's end.
 pub async fn handed(events: &Receiver<Event>) -> (u64, UnixStream) {
     loop {
         match events.try_recv() {
@@ -164,18 +172,21 @@ pub async fn handed(events: &Receiver<Event>) -> (u64, UnixStream) {
 
 pub async fn read(stream: &mut UnixStream, count: usize) -> String {
     let mut bytes = vec![0; count];
-    stream.read_exact(&mut bytes).await.expect("so much comes");
-    String::from_utf8(bytes).expect("it is text")
+    stream
+        .read_exact(&mut bytes)
+        .await
+        .expect("enough bytes arrive");
+    String::from_utf8(bytes).expect("the bytes are UTF-8")
 }
 
-/// All that comes until the end, a reset included.
+/// Reads until the end or a reset.
 pub async fn read_all(stream: &mut UnixStream) -> String {
     let mut bytes = Vec::new();
     let _ = stream.read_to_end(&mut bytes).await;
-    String::from_utf8(bytes).expect("it is text")
+    String::from_utf8(bytes).expect("the bytes are UTF-8")
 }
 
-/// Answers, and says that the answer is whole after so many bytes on this link.
+/// Sends an answer from Node's end, and reports that it ends at byte `end` of the link.
 pub async fn answer(node: &mut UnixStream, (thread, id, end): (&Rc<Thread>, u64, u64), text: &str) {
     node.write_all(text.as_bytes())
         .await
@@ -185,5 +196,5 @@ pub async fn answer(node: &mut UnixStream, (thread, id, end): (&Rc<Thread>, u64,
         .borrow()
         .get(&id)
         .and_then(std::rc::Weak::upgrade);
-    link.expect("the link is known").end_at(end);
+    link.expect("the link exists").end_at(end);
 }

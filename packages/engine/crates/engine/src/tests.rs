@@ -13,18 +13,18 @@ use tokio::net::UnixStream;
 
 use crate::copier::Copier;
 use crate::event::{Event, Handed};
-use crate::limits::RESTED;
+use crate::limits::SCARCE_LINK_IDLE;
 use crate::listen::{Address, Listener};
+use crate::restart_on_panic::restart_on_panic;
 use crate::shared::{Answers, Limits, Shared};
 use crate::testing::{
     BODY, HEAD, HIT, LAST_HIT, LIMITS, LONG, MISS, SHORT, answer, answers, client, handed,
     on_thread, read, read_all, run,
 };
 use crate::thread::{Connection, Phase, Thread};
-use crate::unbroken::unbroken;
 
 #[test]
-fn sends_a_large_body_whole_though_the_client_reads_late() {
+fn sends_a_complete_large_body_to_a_slow_client() {
     for is_copied in [false, true] {
         on_thread(LIMITS, async |thread, _| {
             if is_copied {
@@ -40,7 +40,7 @@ fn sends_a_large_body_whole_though_the_client_reads_late() {
 }
 
 #[test]
-fn answers_others_between_the_large_bodies_of_a_fast_reader() {
+fn answers_other_clients_during_a_fast_download() {
     on_thread(LIMITS, async |thread, _| {
         copy_bodies(thread);
         let mut fast = client(thread, &HIT.repeat(40)).await;
@@ -49,13 +49,16 @@ fn answers_others_between_the_large_bodies_of_a_fast_reader() {
             let mut other = client(thread, HEAD).await;
             assert_eq!(read(&mut other, 15).await, "HTTP/1.1 200 OK");
         }
-        assert!(!reading.is_finished(), "the others did not wait for it");
-        reading.await.expect("it is answered, too");
+        assert!(
+            !reading.is_finished(),
+            "other clients do not wait for the download"
+        );
+        reading.await.expect("the download completes");
     });
 }
 
 #[test]
-fn relays_a_request_and_answers_the_next_ones_itself_and_in_order() {
+fn relays_a_request_and_answers_the_next_ones_in_order() {
     on_thread(LIMITS, async |thread, events| {
         let request = "POST /b HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\nbody";
         let mut client = client(thread, &[request, LAST_HIT].concat()).await;
@@ -66,12 +69,15 @@ fn relays_a_request_and_answers_the_next_ones_itself_and_in_order() {
         let all = read_all(&mut client).await;
         assert!(all.starts_with("of nodeHTTP/1.1 200 OK\r\n"));
         assert_eq!(read_all(&mut node).await, "");
-        assert!(events.try_recv().is_err(), "nobody was cut off");
+        assert!(
+            events.try_recv().is_err(),
+            "no client was reported as disconnected"
+        );
     });
 }
 
 #[test]
-fn uses_a_link_again_unless_node_has_closed_it() {
+fn reuses_a_link_unless_node_has_closed_it() {
     on_thread(LIMITS, async |thread, events| {
         let mut client = client(thread, MISS).await;
         let (first, mut node) = handed(events).await;
@@ -79,14 +85,20 @@ fn uses_a_link_again_unless_node_has_closed_it() {
             read(&mut node, MISS.len()).await;
             answer(&mut node, (thread, first, end), "answer").await;
             assert_eq!(read(&mut client, 6).await, "answer");
-            // The answer may be read before the connection is the engine's again.
+            // The client may receive the answer before the engine can reuse the connection.
             tokio::time::sleep(SHORT).await;
             if end < 18 {
-                client.write_all(MISS.as_bytes()).await.expect("it is open");
+                client
+                    .write_all(MISS.as_bytes())
+                    .await
+                    .expect("the connection is open");
             }
         }
         drop(node);
-        client.write_all(MISS.as_bytes()).await.expect("it is open");
+        client
+            .write_all(MISS.as_bytes())
+            .await
+            .expect("the connection is open");
         let (second, mut node) = handed(events).await;
         assert_ne!(first, second);
         read(&mut node, MISS.len()).await;
@@ -95,7 +107,7 @@ fn uses_a_link_again_unless_node_has_closed_it() {
 
 const UPLOAD: &str = "POST /b HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\nbody";
 
-/// A client that has sent an upload, and more, on a connection whose link to Node had been idle.
+/// Returns a client that has sent an upload and another request while its link to Node was idle.
 async fn client_of_idle_link(
     thread: &Rc<Thread>,
     events: &Receiver<Event>,
@@ -108,17 +120,20 @@ async fn client_of_idle_link(
     assert_eq!(read(&mut client, 6).await, "answer");
     tokio::time::sleep(SHORT).await;
     let both = [UPLOAD, LAST_HIT].concat();
-    client.write_all(both.as_bytes()).await.expect("it is open");
+    client
+        .write_all(both.as_bytes())
+        .await
+        .expect("the connection is open");
     tokio::time::sleep(SHORT).await;
     if is_encrypted {
-        // Over TLS, Node says of each link that it destroys that this is no end of an answer.
+        // Over TLS, Node marks each link that it destroys.
         thread.shared.reset_at_end(id);
     }
     (client, node)
 }
 
 #[test]
-fn gives_a_request_once_more_that_met_the_end_of_an_idle_link() {
+fn repeats_a_request_on_a_new_link_if_the_idle_link_ended() {
     for is_encrypted in [false, true] {
         on_thread(LIMITS, async |thread, events| {
             let (mut client, node) = client_of_idle_link(thread, events, is_encrypted).await;
@@ -133,21 +148,21 @@ fn gives_a_request_once_more_that_met_the_end_of_an_idle_link() {
 }
 
 #[test]
-fn gives_no_request_once_more_that_node_may_have_read() {
+fn does_not_repeat_a_request_that_node_may_have_read() {
     for is_encrypted in [false, true] {
         on_thread(LIMITS, async |thread, events| {
             let (mut client, mut node) = client_of_idle_link(thread, events, is_encrypted).await;
             read(&mut node, UPLOAD.len()).await;
             drop(node);
             assert_eq!(read_all(&mut client).await, "");
-            // A client that is cut off is told of: Node may not know of its own end.
+            // After an abort, the engine reports that the client has disconnected.
             assert_eq!(events.try_recv().is_ok(), is_encrypted);
         });
     }
 }
 
 #[test]
-fn gives_no_request_once_more_that_met_the_end_of_a_new_link() {
+fn does_not_repeat_a_request_on_a_new_link() {
     on_thread(LIMITS, async |thread, events| {
         let mut client = client(thread, MISS).await;
         drop(handed(events).await);
@@ -157,14 +172,17 @@ fn gives_no_request_once_more_that_met_the_end_of_a_new_link() {
 }
 
 #[test]
-fn counts_a_descriptor_that_javascript_has_not_taken_yet() {
+fn counts_a_descriptor_until_javascript_receives_it() {
     on_thread(LIMITS, async |thread, events| {
         let client = client(thread, MISS).await;
         while thread.links.borrow().is_empty() {
             tokio::task::yield_now().await;
         }
         drop(client);
-        thread.all().iter().for_each(|each| each.destroy());
+        thread
+            .all_connections()
+            .iter()
+            .for_each(|each| each.destroy());
         while !thread.connections.borrow().is_empty() {
             tokio::task::yield_now().await;
         }
@@ -175,15 +193,18 @@ fn counts_a_descriptor_that_javascript_has_not_taken_yet() {
 }
 
 #[test]
-fn keeps_nothing_that_is_said_of_a_link_that_is_gone() {
+fn ignores_a_reset_of_a_closed_link() {
     on_thread(LIMITS, async |thread, events| {
         let _client = client(thread, MISS).await;
         let (id, node) = handed(events).await;
-        thread.all().iter().for_each(|each| each.destroy());
+        thread
+            .all_connections()
+            .iter()
+            .for_each(|each| each.destroy());
         while !thread.connections.borrow().is_empty() {
             tokio::task::yield_now().await;
         }
-        // Node has met the end while it wrote.
+        // Node notices the end while it writes.
         thread.shared.reset_at_end(id);
         drop(node);
         assert!(!thread.shared.is_reset_at_end(id));
@@ -191,7 +212,7 @@ fn keeps_nothing_that_is_said_of_a_link_that_is_gone() {
 }
 
 #[test]
-fn keeps_what_comes_behind_a_request_that_a_closed_link_has_not_taken() {
+fn keeps_pipelined_input_when_it_repeats_a_request() {
     on_thread(LIMITS, async |thread, events| {
         let mut client = client(thread, MISS).await;
         let (id, mut node) = handed(events).await;
@@ -199,14 +220,25 @@ fn keeps_what_comes_behind_a_request_that_a_closed_link_has_not_taken() {
         answer(&mut node, (thread, id, 5), "first").await;
         assert_eq!(read(&mut client, 5).await, "first");
 
-        // It takes nothing more, and does not look closed yet.
-        let node = node.into_std().expect("it is open");
-        node.shutdown(Shutdown::Read).expect("it is open");
-        client.write_all(MISS.as_bytes()).await.expect("it is open");
-        while !thread.all().iter().any(|each| each.is_nodes()) {
+        // This end reads nothing more, but does not appear closed yet.
+        let node = node.into_std().expect("the connection is open");
+        node.shutdown(Shutdown::Read)
+            .expect("the connection is open");
+        client
+            .write_all(MISS.as_bytes())
+            .await
+            .expect("the connection is open");
+        while !thread
+            .all_connections()
+            .iter()
+            .any(|each| each.is_relaying())
+        {
             tokio::task::yield_now().await;
         }
-        client.write_all(HIT.as_bytes()).await.expect("it is open");
+        client
+            .write_all(HIT.as_bytes())
+            .await
+            .expect("the connection is open");
         tokio::time::sleep(SHORT).await;
         drop(node);
         let (id, mut node) = handed(events).await;
@@ -218,7 +250,7 @@ fn keeps_what_comes_behind_a_request_that_a_closed_link_has_not_taken() {
 }
 
 #[test]
-fn passes_on_what_node_said_before_its_end() {
+fn relays_the_partial_answer_before_the_end_of_node() {
     on_thread(LIMITS, async |thread, events| {
         let mut client = client(thread, MISS).await;
         let (_, mut node) = handed(events).await;
@@ -227,12 +259,12 @@ fn passes_on_what_node_said_before_its_end() {
             .expect("the link is open");
         drop(node);
         assert_eq!(read_all(&mut client).await, "half an ans");
-        assert!(events.try_recv().is_err(), "Node knows of its own end");
+        assert!(events.try_recv().is_err(), "Node already knows");
     });
 }
 
 #[test]
-fn passes_on_an_early_answer_though_node_reads_no_more_of_the_upload() {
+fn relays_an_early_answer_to_an_unread_upload() {
     on_thread(LIMITS, async |thread, events| {
         let head = "POST /b HTTP/1.1\r\nHost: x\r\nContent-Length: 50000000\r\n\r\n";
         let client = client(thread, head).await;
@@ -251,19 +283,19 @@ fn passes_on_an_early_answer_though_node_reads_no_more_of_the_upload() {
         from_engine
             .read_exact(&mut said)
             .await
-            .expect("the answer comes");
+            .expect("the answer arrives");
         assert_eq!(said, b"too large");
         drop(upload);
     });
 }
 
 #[test]
-fn tells_node_of_a_client_that_is_gone_amid_an_answer() {
+fn reports_a_client_that_disconnects_during_an_answer() {
     on_thread(LIMITS, async |thread, events| {
         let client = client(thread, MISS).await;
         let (id, mut node) = handed(events).await;
         drop(client);
-        // Its end is passed on, and that nobody reads is found out by writing.
+        // Node notices the disconnected client when it writes.
         while node.write_all(&[b'x'; 1000]).await.is_ok() {
             tokio::task::yield_now().await;
         }
@@ -272,7 +304,7 @@ fn tells_node_of_a_client_that_is_gone_amid_an_answer() {
 }
 
 #[test]
-fn makes_a_tunnel_of_a_request_whose_end_is_not_plain_and_passes_half_closes_on() {
+fn tunnels_an_upgrade_and_relays_half_closes() {
     on_thread(LIMITS, async |thread, events| {
         let request =
             "GET /ws HTTP/1.1\r\nHost: x\r\nUpgrade: y\r\nConnection: upgrade\r\n\r\nmore";
@@ -287,14 +319,14 @@ fn makes_a_tunnel_of_a_request_whose_end_is_not_plain_and_passes_half_closes_on(
         client
             .write_all(HIT.as_bytes())
             .await
-            .expect("half of it is open");
-        client.shutdown().await.expect("half of it is open");
+            .expect("the other half is open");
+        client.shutdown().await.expect("the other half is open");
         assert_eq!(read_all(&mut node).await, HIT);
     });
 }
 
 #[test]
-fn answers_502_where_nobody_hears_of_a_connection() {
+fn answers_502_if_javascript_does_not_receive_the_connection() {
     run((LIMITS, None), Box::new(|_| false), async |thread| {
         let mut client = client(thread, MISS).await;
         let all = read_all(&mut client).await;
@@ -303,10 +335,10 @@ fn answers_502_where_nobody_hears_of_a_connection() {
 }
 
 #[test]
-fn closes_the_connection_alone_in_whose_task_a_panic_is() {
+fn closes_only_the_connection_whose_task_panics() {
     run(
         (LIMITS, None),
-        Box::new(|_| panic!("as the test wants")),
+        Box::new(|_| panic!("expected by the test")),
         async |thread| {
             let mut other = client(thread, HIT).await;
             let mut broken = client(thread, MISS).await;
@@ -321,17 +353,20 @@ fn closes_the_connection_alone_in_whose_task_a_panic_is() {
 #[test]
 #[expect(
     clippy::await_holding_refcell_ref,
-    reason = "this is the fault that the test is about"
+    reason = "the test causes this fault"
 )]
-fn tells_node_of_a_panic_amid_its_answer_and_leaves_other_answers_of_node_alone() {
+fn reports_only_the_relayed_connection_that_panics() {
     on_thread(LIMITS, async |thread, events| {
         let mut broken = client(thread, MISS).await;
         let (broken_id, mut broken_node) = handed(events).await;
         let mut other = client(thread, MISS).await;
         let (id, mut node) = handed(events).await;
-        // Somebody else has what the next poll needs.
+        // The next poll panics, because the buffer is already borrowed.
         let buffer = thread.buffer.borrow_mut();
-        broken.write_all(b"x").await.expect("it is open");
+        broken
+            .write_all(b"x")
+            .await
+            .expect("the connection is open");
         while thread.shared.panics.load(Ordering::Relaxed) == 0 {
             tokio::task::yield_now().await;
         }
@@ -347,13 +382,13 @@ fn tells_node_of_a_panic_amid_its_answer_and_leaves_other_answers_of_node_alone(
 }
 
 #[test]
-fn begins_anew_after_a_panic_in_what_all_connections_need() {
+fn restarts_a_shared_task_after_a_panic() {
     on_thread(LIMITS, async |thread, _| {
         let turns = Cell::new(0);
-        let last = unbroken(&thread.shared, async || {
+        let last = restart_on_panic(&thread.shared, async || {
             turns.set(turns.get() + 1);
             tokio::task::yield_now().await;
-            assert!(turns.get() > 2, "as the test wants");
+            assert!(turns.get() > 2, "expected by the test");
             turns.get()
         });
         assert_eq!(last.await, 3);
@@ -362,7 +397,7 @@ fn begins_anew_after_a_panic_in_what_all_connections_need() {
 }
 
 #[test]
-fn refuses_a_head_that_takes_too_long() {
+fn answers_408_to_a_slow_head() {
     let limits = Limits {
         headers: SHORT,
         ..LIMITS
@@ -375,14 +410,14 @@ fn refuses_a_head_that_takes_too_long() {
         let refused = events.try_recv();
         assert!(
             matches!(refused, Ok(Event::Refused(request)) if request.status == 408),
-            "a connection without a byte is no request"
+            "the engine reports nothing for a connection without a byte"
         );
         assert!(events.try_recv().is_err());
     });
 }
 
 #[test]
-fn resets_no_client_that_sends_on_after_its_head_took_too_long() {
+fn does_not_reset_a_client_that_continues_after_a_408() {
     let limits = Limits {
         headers: SHORT,
         ..LIMITS
@@ -391,7 +426,10 @@ fn resets_no_client_that_sends_on_after_its_head_took_too_long() {
         let mut client = client(thread, "GET /a HT").await;
         assert_eq!(read(&mut client, 17).await, "HTTP/1.1 408 \r\n\r\n");
         for byte in "TP".bytes() {
-            client.write_all(&[byte]).await.expect("it is open");
+            client
+                .write_all(&[byte])
+                .await
+                .expect("the connection is open");
             tokio::time::sleep(SHORT).await;
         }
         assert_eq!(read_all(&mut client).await, "");
@@ -399,7 +437,7 @@ fn resets_no_client_that_sends_on_after_its_head_took_too_long() {
 }
 
 #[test]
-fn takes_an_empty_line_behind_a_request_for_no_begin_of_a_head() {
+fn stays_idle_after_an_empty_line() {
     let limits = Limits {
         headers: SHORT,
         ..LIMITS
@@ -409,9 +447,15 @@ fn takes_an_empty_line_behind_a_request_for_no_begin_of_a_head() {
         let head = read(&mut client, 15).await;
         assert_eq!(head, "HTTP/1.1 200 OK");
         tokio::time::sleep(5 * SHORT).await;
-        assert_eq!(thread.all()[0].phase.get(), Phase::Idle);
-        client.write_all(b"\r\n").await.expect("it is open");
-        client.write_all(MISS.as_bytes()).await.expect("it is open");
+        assert_eq!(thread.all_connections()[0].phase.get(), Phase::Idle);
+        client
+            .write_all(b"\r\n")
+            .await
+            .expect("the connection is open");
+        client
+            .write_all(MISS.as_bytes())
+            .await
+            .expect("the connection is open");
         let (_, mut node) = handed(events).await;
         let sent = ["\r\n\r\n", MISS].concat();
         assert_eq!(read(&mut node, sent.len()).await, sent);
@@ -419,7 +463,7 @@ fn takes_an_empty_line_behind_a_request_for_no_begin_of_a_head() {
 }
 
 #[test]
-fn refuses_a_connection_that_begins_with_an_empty_line_and_goes_on_with_nothing() {
+fn answers_408_after_only_an_empty_line() {
     let limits = Limits {
         headers: SHORT,
         ..LIMITS
@@ -431,7 +475,7 @@ fn refuses_a_connection_that_begins_with_an_empty_line_and_goes_on_with_nothing(
 }
 
 #[test]
-fn closes_what_is_idle_and_what_nobody_reads() {
+fn closes_idle_and_stalled_connections() {
     let limits = Limits {
         keep_alive: SHORT,
         socket: SHORT,
@@ -450,7 +494,7 @@ fn closes_what_is_idle_and_what_nobody_reads() {
 }
 
 #[test]
-fn closes_no_idle_connection_before_its_time() {
+fn closes_no_idle_connection_early() {
     let limits = Limits {
         keep_alive: 4 * SHORT,
         ..LIMITS
@@ -461,9 +505,12 @@ fn closes_no_idle_connection_before_its_time() {
             tokio::task::spawn_local(async move {
                 let mut client = client(&thread, HEAD).await;
                 assert_ne!(client.read(&mut [0; 1000]).await.ok(), Some(0));
-                // At different times between two looks of the sweep.
+                // Each client waits for a different part of the sweep's interval.
                 tokio::time::sleep(number * SHORT / 5).await;
-                client.write_all(HEAD.as_bytes()).await.expect("it is open");
+                client
+                    .write_all(HEAD.as_bytes())
+                    .await
+                    .expect("the connection is open");
                 assert_ne!(client.read(&mut [0; 1000]).await.ok(), Some(0));
                 let answered = Instant::now();
                 read_all(&mut client).await;
@@ -471,18 +518,18 @@ fn closes_no_idle_connection_before_its_time() {
             })
         });
         for client in clients.collect::<Vec<_>>() {
-            let idle = client.await.expect("it reads");
+            let idle = client.await.expect("the task completes");
             assert!(idle >= limits.keep_alive, "{idle:?}");
         }
     });
 }
 
 #[test]
-fn gives_a_whole_head_no_time_while_it_waits_for_descriptors() {
+fn ends_the_time_limit_of_a_head_that_waits_for_descriptors() {
     on_thread(LIMITS, async |thread, events| {
-        thread.note_shortage();
+        thread.note_link_shortage();
         let _client = client(thread, MISS).await;
-        let phase = || thread.all()[0].phase.get();
+        let phase = || thread.all_connections()[0].phase.get();
         while phase() == Phase::Fresh {
             tokio::task::yield_now().await;
         }
@@ -492,7 +539,7 @@ fn gives_a_whole_head_no_time_while_it_waits_for_descriptors() {
 }
 
 #[test]
-fn gives_up_links_that_rest_while_clients_cannot_be_accepted_but_the_last_one() {
+fn closes_all_idle_links_but_the_last_during_an_accept_shortage() {
     let limits = Limits {
         checking_interval: SHORT,
         ..LIMITS
@@ -509,12 +556,15 @@ fn gives_up_links_that_rest_while_clients_cannot_be_accepted_but_the_last_one() 
             tokio::time::sleep(2 * SHORT).await;
         }
         let begun = Instant::now();
-        while begun.elapsed() < RESTED + 5 * SHORT {
-            thread.shared.crowd.note();
+        while begun.elapsed() < SCARCE_LINK_IDLE + 5 * SHORT {
+            thread.shared.accept_shortage.note();
             tokio::time::sleep(SHORT).await;
         }
-        let (mut client, mut node) = asked.pop().expect("there are three");
-        client.write_all(MISS.as_bytes()).await.expect("it is open");
+        let (mut client, mut node) = asked.pop().expect("there are three clients");
+        client
+            .write_all(MISS.as_bytes())
+            .await
+            .expect("the connection is open");
         assert_eq!(read(&mut node, MISS.len()).await, MISS);
         for (_client, mut node) in asked {
             assert_eq!(read_all(&mut node).await, "");
@@ -524,17 +574,17 @@ fn gives_up_links_that_rest_while_clients_cannot_be_accepted_but_the_last_one() 
 }
 
 #[test]
-fn opens_no_link_for_empty_lines_alone() {
+fn opens_no_link_for_empty_lines() {
     on_thread(LIMITS, async |thread, events| {
         let mut client = client(thread, "\r\n\r\n").await;
-        client.shutdown().await.expect("it is open");
+        client.shutdown().await.expect("the connection is open");
         assert_eq!(read_all(&mut client).await, "");
         assert!(events.try_recv().is_err());
     });
 }
 
 #[test]
-fn leaves_answers_of_node_to_the_limits_of_node() {
+fn applies_no_time_limit_to_answers_of_node() {
     let limits = Limits {
         headers: SHORT,
         keep_alive: SHORT,
@@ -551,7 +601,7 @@ fn leaves_answers_of_node_to_the_limits_of_node() {
 }
 
 #[test]
-fn says_close_and_closes_while_it_drains() {
+fn sends_connection_close_while_it_drains() {
     on_thread(LIMITS, async |thread, _| {
         thread.draining.set(true);
         let mut client = client(thread, HIT).await;
@@ -564,18 +614,23 @@ fn says_close_and_closes_while_it_drains() {
 }
 
 #[test]
-fn gives_answers_their_time_though_it_is_to_stop_twice() {
+fn keeps_the_grace_period_after_a_second_drain() {
     let (sender, events) = channel();
-    let tell = Box::new(move |event| sender.send(event).is_ok());
-    let shared = Arc::new(Shared::new(LIMITS, Vec::new(), None, tell));
+    let event_sink = Box::new(move |event| sender.send(event).is_ok());
+    let shared = Arc::new(Shared::new(LIMITS, Vec::new(), None, event_sink));
     shared.answers.store(Arc::new(answers()));
     let host = Some(IpAddr::V4(Ipv4Addr::LOCALHOST));
-    let listener = Listener::open(Address::Tcp { host, port: 0 }).expect("there is a port");
-    let (_, port) = listener.address().expect("it has an address");
-    shared.start(listener, 1, Box::new(())).expect("it begins");
+    let listener = Listener::open(Address::Tcp { host, port: 0 }).expect("a port is free");
+    let (_, port) = listener.address().expect("the socket has an address");
+    shared
+        .start(listener, 1, Box::new(()))
+        .expect("the engine starts");
 
-    let mut client = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).expect("somebody listens");
-    client.write_all(MISS.as_bytes()).expect("it is open");
+    let mut client =
+        TcpStream::connect((Ipv4Addr::LOCALHOST, port)).expect("the port accepts connections");
+    client
+        .write_all(MISS.as_bytes())
+        .expect("the connection is open");
     let Ok(Event::Handed(Handed { id, end, .. })) = events.recv() else {
         panic!("another event came first");
     };
@@ -585,21 +640,25 @@ fn gives_answers_their_time_though_it_is_to_stop_twice() {
         shared.drain(LONG, Box::new(move || ended.send(()).unwrap_or_default()));
     }
     let mut node = StdUnixStream::from(end);
-    node.set_nonblocking(false).expect("it is a socket");
-    node.read_exact(&mut [0; MISS.len()]).expect("it comes");
-    // A thread that stops at once has ended by then.
+    node.set_nonblocking(false)
+        .expect("the descriptor is a socket");
+    node.read_exact(&mut [0; MISS.len()])
+        .expect("the bytes arrive");
+    // A thread that stops immediately has ended after this time.
     let _ = all_ended.recv_timeout(SHORT);
     node.write_all(b"late").expect("the link is open");
     shared.done(id, 4);
     let mut said = String::new();
-    client.read_to_string(&mut said).expect("it is open");
+    client
+        .read_to_string(&mut said)
+        .expect("the connection is open");
     assert_eq!(said, "late");
     drop((client, node));
     assert_eq!(all_ended.recv_timeout(LONG), Ok(()));
 }
 
 #[test]
-fn is_not_idle_between_an_answer_of_node_and_the_next_request() {
+fn is_not_idle_before_a_pipelined_request() {
     on_thread(LIMITS, async |thread, events| {
         let client = client(thread, &[MISS, LAST_HIT].concat()).await;
         let (id, mut node) = handed(events).await;
@@ -609,20 +668,23 @@ fn is_not_idle_between_an_answer_of_node_and_the_next_request() {
             let _ = from_engine.read_to_end(&mut all).await;
             all.len()
         });
-        // More than a turn: others have theirs before the next request.
+        // The answer is longer than one turn, and other tasks run before the next request.
         let long = "n".repeat(BODY);
         answer(&mut node, (thread, id, BODY as u64), &long).await;
         while !reading.is_finished() {
             let is_idle = |each: &Rc<Connection>| each.phase.get() == Phase::Idle;
-            assert!(!thread.all().iter().any(is_idle), "a drain would close it");
+            assert!(
+                !thread.all_connections().iter().any(is_idle),
+                "a drain would close it"
+            );
             tokio::task::yield_now().await;
         }
-        assert!(reading.await.expect("it reads") > 2 * BODY);
+        assert!(reading.await.expect("the task completes") > 2 * BODY);
     });
 }
 
 #[test]
-fn has_the_bytes_of_a_table_while_they_are_sent() {
+fn keeps_the_bytes_of_a_replaced_table_until_they_are_sent() {
     for is_copied in [false, true] {
         on_thread(LIMITS, async |thread, _| {
             if is_copied {
@@ -636,11 +698,11 @@ fn has_the_bytes_of_a_table_while_they_are_sent() {
     }
 }
 
-/// Has large bodies sent from a file, where this machine has a disk for it.
+/// Sends large bodies from a file if this machine has a disk.
 fn copy_bodies(thread: &Thread) {
     let answers = Answers::clone(&thread.shared.answers.load());
     let copier = Copier::new(vec![std::env::temp_dir(), "/var/tmp".into()]);
-    let table = answers.table.clone().expect("there is one");
+    let table = answers.table.clone().expect("a table is set");
     let bodies = copier.prepare(table, Vec::new());
     copier.finish();
     let answers = Answers { bodies, ..answers };

@@ -7,65 +7,65 @@ use rustls::{HandshakeKind, ServerConfig, ServerConnection};
 
 use crate::socket::Socket;
 
-/// What a client speaks.
+/// The protocol that a client uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Protocol {
-    /// Also where it does not say.
+    /// HTTP/1.1, also without ALPN.
     Http1,
-    /// It has chosen `h2` (RFC 9113 §3.2).
+    /// HTTP/2, selected by ALPN (RFC 9113 §3.2).
     Http2,
 }
 
-/// What the handshake has found.
+/// The result of a TLS handshake.
 #[derive(Debug)]
-pub struct Facts {
-    /// As OpenSSL names it, such as `TLSv1.3`.
+pub struct HandshakeInfo {
+    /// The name in OpenSSL, such as `TLSv1.3`.
     pub version: &'static str,
-    /// As its RFC names it, such as `TLS_AES_256_GCM_SHA384`.
+    /// The name in the RFC, such as `TLS_AES_256_GCM_SHA384`.
     pub cipher: String,
-    /// The host that the client wants.
+    /// The host that the client requested.
     pub server_name: Option<String>,
-    /// The protocol that was agreed on.
+    /// The protocol that ALPN selected.
     pub protocol: Option<String>,
-    /// Whether it goes on with an earlier session.
+    /// Whether it resumed an earlier session.
     pub is_resumed: bool,
 }
 
-/// Our side of TLS on a socket.
+/// The server side of a TLS session.
 ///
-/// Bytes count as written once their records are the system's. So nothing is lost where the socket is closed behind them,
-/// and a client that does not read costs no more than the records of one turn, at most 64 KiB: what rustls holds.
+/// Bytes count as written when the socket has accepted their records. A close after them therefore loses nothing. The
+/// session buffers at most the records of one turn, which rustls limits to 64 KiB.
 pub struct Session {
     connection: RefCell<ServerConnection>,
-    /// Bytes that are encrypted and do not count as written yet: the first ones of what is written next.
-    owed: Cell<usize>,
-    close: Cell<Close>,
+    /// The number of encrypted bytes that no write has reported yet. The next write must start with them.
+    unreported: Cell<usize>,
+    close: Cell<CloseState>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Close {
-    /// More may be written.
+enum CloseState {
+    /// The session is open.
     No,
-    /// The socket is to be ended behind what is to be written.
+    /// The socket must be shut down after the pending output.
     Soon,
-    /// The client must not take what it has for all.
+    /// No `close_notify` must be sent.
     CutOff,
-    /// It is over.
+    /// The end is sent.
     Done,
 }
 
 impl Session {
-    /// Begins to wait for a handshake.
+    /// Creates a session that waits for a handshake.
     pub fn new(config: Arc<ServerConfig>) -> io::Result<Self> {
         let connection = ServerConnection::new(config).map_err(io::Error::other)?;
         Ok(Self {
             connection: RefCell::new(connection),
-            owed: Cell::new(0),
-            close: Cell::new(Close::No),
+            unreported: Cell::new(0),
+            close: Cell::new(CloseState::No),
         })
     }
 
-    /// What the client has chosen.
+    /// Returns the protocol that ALPN selected.
     pub fn protocol(&self) -> Protocol {
         match self.connection.borrow().alpn_protocol() {
             Some(b"h2") => Protocol::Http2,
@@ -73,19 +73,18 @@ impl Session {
         }
     }
 
-    /// What the handshake has found.
-    pub fn facts(&self) -> Facts {
+    pub fn handshake_info(&self) -> HandshakeInfo {
         let connection = self.connection.borrow();
         let version = connection.protocol_version();
         let suite = connection.negotiated_cipher_suite();
         let cipher = suite.and_then(|suite| suite.suite().as_str());
         let cipher = cipher.unwrap_or_default();
-        Facts {
+        HandshakeInfo {
             version: match version {
                 Some(rustls::ProtocolVersion::TLSv1_2) => "TLSv1.2",
                 _ => "TLSv1.3",
             },
-            // rustls has a prefix of its own for those of TLS 1.3.
+            // rustls uses its own prefix for TLS 1.3.
             cipher: cipher.replacen("TLS13_", "TLS_", 1),
             server_name: connection.server_name().map(str::to_owned),
             protocol: connection
@@ -95,7 +94,7 @@ impl Session {
         }
     }
 
-    /// Ready when the handshake is over.
+    /// Ready when the handshake is complete.
     pub fn poll_handshake(&self, socket: &Socket, cx: &mut Context) -> Poll<io::Result<()>> {
         let connection = &mut *self.connection.borrow_mut();
         while connection.is_handshaking() {
@@ -104,11 +103,11 @@ impl Session {
                 return Poll::Ready(Err(io::ErrorKind::UnexpectedEof.into()));
             }
         }
-        // Tickets of sessions leave with the first answer, or before anything is waited for.
+        // Session tickets are sent with the first answer, or before the first wait.
         Poll::Ready(Ok(()))
     }
 
-    /// Reads what has come; 0 is the end.
+    /// Reads available bytes. Returns 0 at the end.
     pub fn poll_read(
         &self,
         socket: &Socket,
@@ -119,14 +118,14 @@ impl Session {
         loop {
             match connection.reader().read(buffer) {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-                // The client has closed its half without saying so in TLS: Node too takes that for its end.
+                // The client has closed the connection without `close_notify`. Like Node, treat this as its end.
                 Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
                     return Poll::Ready(Ok(0));
                 }
                 read => return Poll::Ready(read),
             }
             let Poll::Ready(received) = poll_receive(connection, socket, cx) else {
-                // Who cannot write may read still.
+                // A write error must not prevent reading.
                 let _ = self.poll_flush(connection, socket, cx);
                 return Poll::Pending;
             };
@@ -134,13 +133,13 @@ impl Session {
         }
     }
 
-    /// Writes as much of both as the system takes at once.
+    /// Writes as many bytes of both buffers as the socket accepts.
     pub fn try_write(&self, socket: &Socket, first: &[u8], second: &[u8]) -> io::Result<usize> {
         let connection = &mut *self.connection.borrow_mut();
         let whole = first.len() + second.len();
         let mut taken = 0;
         while taken < whole {
-            if self.owed.get() == 0 {
+            if self.unreported.get() == 0 {
                 let (first, second) = match taken.checked_sub(first.len()) {
                     None => (&first[taken..], second),
                     Some(of_second) => (&second[of_second..], &[][..]),
@@ -154,51 +153,51 @@ impl Session {
                 if encrypted == 0 {
                     return Err(io::ErrorKind::WriteZero.into());
                 }
-                self.owed.set(encrypted);
+                self.unreported.set(encrypted);
             }
             if !self.flush(connection, socket)? {
                 break;
             }
-            let counted = self.owed.get().min(whole - taken);
-            self.owed.set(self.owed.get() - counted);
+            let counted = self.unreported.get().min(whole - taken);
+            self.unreported.set(self.unreported.get() - counted);
             taken += counted;
         }
         Ok(taken)
     }
 
-    /// Whether nothing has come that was not read.
-    pub fn is_quiet(&self) -> bool {
+    /// Returns whether all received bytes were read.
+    pub fn has_no_input(&self) -> bool {
         let connection = &mut *self.connection.borrow_mut();
         let come = connection.reader().fill_buf().map(<[u8]>::len);
         come.is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock)
     }
 
-    /// Tells the client that nothing more comes, behind what is written.
+    /// Sends `close_notify` after pending output, and shuts down the socket.
     pub fn end(&self, socket: &Socket) {
-        self.say_end(socket, Close::Soon);
+        self.send_close_notify(socket, CloseState::Soon);
     }
 
-    /// The same before the socket is closed, which ends it.
+    /// Sends `close_notify` before the caller closes the socket.
     pub fn end_at_close(&self, socket: &Socket) {
-        self.say_end(socket, Close::Done);
+        self.send_close_notify(socket, CloseState::Done);
     }
 
-    fn say_end(&self, socket: &Socket, close: Close) {
-        if self.close.get() == Close::No {
+    fn send_close_notify(&self, socket: &Socket, close: CloseState) {
+        if self.close.get() == CloseState::No {
             let connection = &mut *self.connection.borrow_mut();
             self.close.set(close);
             connection.send_close_notify();
-            // Where the client is gone, there is nobody to tell.
+            // Fails only if the client has disconnected.
             let _ = self.flush(connection, socket);
         }
     }
 
-    /// The client is not told that nothing more comes.
+    /// Prevents `close_notify`, so that the client detects an abort.
     pub fn cut_off(&self) {
-        self.close.set(Close::CutOff);
+        self.close.set(CloseState::CutOff);
     }
 
-    /// Writes records as the system takes them; ready when it has all.
+    /// Writes pending records. Ready when the socket has accepted all of them.
     fn poll_flush(
         &self,
         connection: &mut ServerConnection,
@@ -214,7 +213,7 @@ impl Session {
         Poll::Ready(Ok(()))
     }
 
-    /// Writes the records that the system takes at once; says whether these are all.
+    /// Writes records while the socket accepts them. Returns whether it accepted all of them.
     fn flush(&self, connection: &mut ServerConnection, socket: &Socket) -> io::Result<bool> {
         while connection.wants_write() {
             match connection.write_tls(&mut Outgoing(socket)) {
@@ -223,15 +222,15 @@ impl Session {
                 Err(error) => return Err(error),
             }
         }
-        if self.close.get() == Close::Soon {
-            self.close.set(Close::Done);
+        if self.close.get() == CloseState::Soon {
+            self.close.set(CloseState::Done);
             socket.end();
         }
         Ok(true)
     }
 }
 
-/// Reads what has come and decrypts it; says how many bytes came.
+/// Reads and decrypts available records. Returns the number of encrypted bytes.
 fn poll_receive(
     connection: &mut ServerConnection,
     socket: &Socket,
@@ -246,14 +245,14 @@ fn poll_receive(
         Ok((count, incoming.had_room))
     }))?;
     if let Err(error) = connection.process_new_packets() {
-        // The client hears why, where it can.
+        // Try to send the TLS alert.
         let _ = connection.write_tls(&mut Outgoing(socket));
         return Poll::Ready(Err(io::Error::new(io::ErrorKind::InvalidData, error)));
     }
     Poll::Ready(Ok(count))
 }
 
-/// What rustls reads from.
+/// Adapts the socket to the reader that rustls needs.
 struct Incoming<'a> {
     socket: &'a Socket,
     had_room: bool,
@@ -267,16 +266,16 @@ impl Read for Incoming<'_> {
     }
 }
 
-/// What rustls writes to.
+/// Adapts the socket to the writer that rustls needs.
 struct Outgoing<'a>(&'a Socket);
 
 impl Write for Outgoing<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        some(self.0.try_write(bytes)?)
+        would_block_if_zero(self.0.try_write(bytes)?)
     }
 
     fn write_vectored(&mut self, pieces: &[IoSlice]) -> io::Result<usize> {
-        some(self.0.try_write_all(pieces)?)
+        would_block_if_zero(self.0.try_write_all(pieces)?)
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -284,7 +283,7 @@ impl Write for Outgoing<'_> {
     }
 }
 
-fn some(count: usize) -> io::Result<usize> {
+fn would_block_if_zero(count: usize) -> io::Result<usize> {
     match count {
         0 => Err(io::ErrorKind::WouldBlock.into()),
         count => Ok(count),

@@ -6,66 +6,73 @@ use std::time::Duration;
 use tokio::runtime::{Builder, LocalOptions};
 use tokio::sync::mpsc::UnboundedReceiver;
 
-use crate::deal::{Door, Seat};
+use crate::accept::{Acceptor, WorkerHandle};
 use crate::drain::drain;
-use crate::limits::{discard_idle_links, discard_rested_links, sweep};
+use crate::limits::{discard_idle_links, discard_idle_links_but_last, sweep};
 use crate::listen::Listener;
+use crate::restart_on_panic::restart_on_panic;
 use crate::shared::{Command, Shared};
-use crate::thread::{Complaint, Thread, unix_time};
-use crate::unbroken::unbroken;
+use crate::thread::{Thread, Warning, unix_time};
 
-/// How long a thread that has no descriptors left waits for connections to be closed.
-pub const BREATH: Duration = Duration::from_millis(50);
+/// The delay before the next attempt after a shortage of descriptors.
+pub const RETRY_DELAY: Duration = Duration::from_millis(50);
 
-/// A thread of the engine, from its begin to its end: one loop that accepts and answers. An error is that it cannot begin.
-pub fn work(
+/// Runs a thread of the engine. Returns an error if it cannot start.
+pub fn run_worker(
     shared: Arc<Shared>,
-    entrance: Option<(Listener, Vec<Seat>)>,
+    acceptor_parts: Option<(Listener, Vec<WorkerHandle>)>,
     commands: UnboundedReceiver<Command>,
     (number, threads): (u64, u64),
-    begin: impl FnOnce(),
+    report_start: impl FnOnce(),
 ) -> io::Result<()> {
     let runtime = Builder::new_current_thread()
         .enable_all()
-        // As many as Node has for reading files.
+        // Node also has 4 threads for files.
         .max_blocking_threads(4)
         .build_local(LocalOptions::default())?;
     runtime.block_on(async {
         let thread = Rc::new(Thread::new(shared, number, threads));
         let (clock, sweeper) = (thread.clone(), thread.clone());
         tokio::task::spawn_local(async move {
-            unbroken(&clock.shared, || keep_time(&clock)).await;
+            restart_on_panic(&clock.shared, || update_clock(&clock)).await;
         });
         tokio::task::spawn_local(async move {
-            unbroken(&sweeper.shared, || sweep(&sweeper)).await;
+            restart_on_panic(&sweeper.shared, || sweep(&sweeper)).await;
         });
-        let door = entrance
-            .map(|(listener, seats)| Door::new(listener, seats))
+        let acceptor = acceptor_parts
+            .map(|(listener, workers)| Acceptor::new(listener, workers))
             .transpose()?;
-        begin();
-        run(&thread, door, commands).await;
+        report_start();
+        run(&thread, acceptor, commands).await;
         Ok(())
     })
 }
 
-async fn run(thread: &Rc<Thread>, door: Option<Door>, mut commands: UnboundedReceiver<Command>) {
+async fn run(
+    thread: &Rc<Thread>,
+    acceptor: Option<Acceptor>,
+    mut commands: UnboundedReceiver<Command>,
+) {
     let grace_period = tokio::select! {
         biased;
-        command = unbroken(&thread.shared, async || obey(thread, &mut commands).await) => command,
-        () = unbroken(&thread.shared, || accept_all(thread, door.as_ref())) => None,
+        command = restart_on_panic(&thread.shared, async || run_commands(thread, &mut commands).await) => command,
+        () = restart_on_panic(&thread.shared, || accept_all(thread, acceptor.as_ref())) => None,
     };
     if let Some(grace_period) = grace_period {
         tokio::select! {
             biased;
-            // It is stopping already: only an end at once ends that.
-            () = async { while obey(thread, &mut commands).await.is_some() {} } => {}
-            () = drain(thread, door, grace_period) => {}
+            // While it drains, the thread only obeys a command to stop immediately.
+            () = async { while run_commands(thread, &mut commands).await.is_some() {} } => {}
+            () = drain(thread, acceptor, grace_period) => {}
         }
     }
 }
 
-/// Does what JavaScript says until the thread is to stop; the time is what it may still take for it.
-async fn obey(thread: &Rc<Thread>, commands: &mut UnboundedReceiver<Command>) -> Option<Duration> {
+/// Runs commands of JavaScript until the thread must stop. Returns the grace period, or `None` to stop immediately.
+async fn run_commands(
+    thread: &Rc<Thread>,
+    commands: &mut UnboundedReceiver<Command>,
+) -> Option<Duration> {
     loop {
         match commands.recv().await {
             Some(Command::Done(id, bytes)) => {
@@ -78,51 +85,51 @@ async fn obey(thread: &Rc<Thread>, commands: &mut UnboundedReceiver<Command>) ->
                     link.end_at(bytes);
                 }
             }
-            // Its descriptor is there already. Where the system cannot watch it, its client has to try again.
-            Some(Command::Serve(arrival)) => drop(thread.receive(arrival)),
+            // If the system cannot watch the socket, the connection is dropped and the client must retry.
+            Some(Command::Serve(accepted)) => drop(thread.serve_accepted(accepted)),
             Some(Command::Drain(grace_period)) => return Some(grace_period),
             Some(Command::Stop) | None => return None,
         }
     }
 }
 
-async fn accept_all(thread: &Rc<Thread>, door: Option<&Door>) {
-    let Some(door) = door else {
+async fn accept_all(thread: &Rc<Thread>, acceptor: Option<&Acceptor>) {
+    let Some(acceptor) = acceptor else {
         return std::future::pending().await;
     };
     loop {
-        // Others have their turn while many come, and who waits for a way to Node comes first.
+        // Let other tasks run during many new connections. Links have priority over them if descriptors are scarce.
         tokio::task::coop::consume_budget().await;
-        while thread.shared.shortage.is_recent() {
+        while thread.shared.link_shortage.is_recent() {
             discard_idle_links(thread);
-            tokio::time::sleep(BREATH).await;
+            tokio::time::sleep(RETRY_DELAY).await;
         }
-        let Ok(mut guard) = door.listener().readable().await else {
+        let Ok(mut guard) = acceptor.listener().readable().await else {
             return;
         };
-        door.give_way(thread).await;
-        match door.accept_one(thread) {
-            // Those who have the same queue have their turn, too.
-            Ok(()) if door.listener().get_ref().is_shared() => tokio::task::yield_now().await,
+        acceptor.yield_to_other_processes(thread).await;
+        match acceptor.accept_one(thread) {
+            // Let the other processes that share the queue accept, too.
+            Ok(()) if acceptor.listener().get_ref().is_shared() => tokio::task::yield_now().await,
             Ok(()) => {}
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                door.note_empty();
+                acceptor.note_queue_empty();
                 guard.clear_ready();
             }
-            Err(error) if is_of_client(&error) => {}
-            // No descriptors or no memory are left.
+            Err(error) if is_client_error(&error) => {}
+            // No descriptors or no memory are available.
             Err(error) => {
-                thread.complain(Complaint::NoRoomForClients, &error);
-                thread.shared.crowd.note();
-                discard_rested_links(thread);
-                tokio::time::sleep(BREATH).await;
+                thread.warn(Warning::AcceptFailed, &error);
+                thread.shared.accept_shortage.note();
+                discard_idle_links_but_last(thread);
+                tokio::time::sleep(RETRY_DELAY).await;
             }
         }
     }
 }
 
-/// The client has gone while it was in the queue.
-pub fn is_of_client(error: &io::Error) -> bool {
+/// Returns whether the error only concerns the accepted client, such as a client that has disconnected.
+pub fn is_client_error(error: &io::Error) -> bool {
     use io::ErrorKind::{ConnectionAborted, ConnectionReset, Interrupted, PermissionDenied};
     [
         ConnectionAborted,
@@ -133,8 +140,8 @@ pub fn is_of_client(error: &io::Error) -> bool {
     .contains(&error.kind())
 }
 
-/// Sets the date of answers at the begin of each second.
-async fn keep_time(thread: &Thread) {
+/// Updates the date of answers at the start of each second.
+async fn update_clock(thread: &Thread) {
     loop {
         let now = unix_time();
         thread.clock.borrow_mut().set(now.as_secs());

@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path'
 import { servedBase } from '@serve-dist/manifest'
 import type { Handler } from '../handler.ts'
 import type { ResolvedPreviewDistOptions } from './preview-dist-options.ts'
-import { isBeyondDoubt, isForProxy } from './preview-guards.ts'
+import { passesHostChecks, matchesProxy } from './preview-guards.ts'
 import type { PreviewMiddleware, PreviewNext, PreviewRequest, PreviewServer } from './preview-server.ts'
 import { createPreviewSite } from './preview-site.ts'
 
@@ -27,8 +27,10 @@ export async function configurePreview(
   const currentHandler = await createPreviewSite(directory, { base, logger: config.logger, options })
 
   const handlerFor = async (request: PreviewRequest): Promise<Handler | undefined> => {
-    const isProxied = isForProxy(request.originalUrl ?? '/', config.preview.proxy)
-    return isProxied || !(isGuarded || isBeyondDoubt(request, config.preview)) ? undefined : currentHandler()
+    const isProxied = matchesProxy(request.originalUrl ?? '/', config.preview.proxy)
+    return isProxied || !(isGuarded || passesHostChecks(request, config.preview))
+      ? undefined
+      : currentHandler()
   }
 
   // Before Vite's own middlewares: what the build knows.

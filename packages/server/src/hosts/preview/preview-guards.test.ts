@@ -1,13 +1,13 @@
 import { IncomingMessage } from 'node:http'
 import { Socket } from 'node:net'
 import { describe, expect, test } from 'vitest'
-import { isBeyondDoubt, isForProxy } from './preview-guards.ts'
+import { passesHostChecks, matchesProxy } from './preview-guards.ts'
 
 function request(fields: Record<string, string>): IncomingMessage {
   return Object.assign(new IncomingMessage(new Socket()), { headers: fields })
 }
 
-describe('isForProxy', () => {
+describe('matchesProxy', () => {
   test.each([
     ['/api', '/api/users?x=1', true],
     ['/api', '/apiary', true],
@@ -15,15 +15,15 @@ describe('isForProxy', () => {
     ['^/v[0-9]+/', '/v12/users', true],
     ['^/v[0-9]+/', '/vx/users', false],
   ])('%s claims %s: %s', (context, target, expected) => {
-    expect(isForProxy(target, { [context]: 'http://localhost:1' })).toBe(expected)
+    expect(matchesProxy(target, { [context]: 'http://localhost:1' })).toBe(expected)
   })
 
   test('claims nothing without a proxy', () => {
-    expect(isForProxy('/api', undefined)).toBe(false)
+    expect(matchesProxy('/api', undefined)).toBe(false)
   })
 })
 
-describe('isBeyondDoubt', () => {
+describe('passesHostChecks', () => {
   test.each([
     ['localhost', true],
     ['localhost:4173', true],
@@ -39,16 +39,16 @@ describe('isBeyondDoubt', () => {
     ['', false],
   ])('host %j: %s', (host, expected) => {
     const options = { allowedHosts: ['allowed.example', '.b.example'] }
-    expect(isBeyondDoubt(request({ host }), options)).toBe(expected)
+    expect(passesHostChecks(request({ host }), options)).toBe(expected)
   })
 
   test('leaves requests from other origins to Vite', () => {
     expect(
-      isBeyondDoubt(request({ host: 'localhost', origin: 'http://a.example' }), { allowedHosts: true }),
+      passesHostChecks(request({ host: 'localhost', origin: 'http://a.example' }), { allowedHosts: true }),
     ).toBe(false)
   })
 
   test('asks nothing when every host is allowed', () => {
-    expect(isBeyondDoubt(request({ host: 'evil.example' }), { allowedHosts: true })).toBe(true)
+    expect(passesHostChecks(request({ host: 'evil.example' }), { allowedHosts: true })).toBe(true)
   })
 })

@@ -4,7 +4,7 @@ import { readHost } from '../../protocol/request-head.ts'
 import type { PreviewServerConfig } from './preview-server.ts'
 
 /** Whether `preview.proxy` answers this target, by Vite's own rule. */
-export function isForProxy(target: string, proxy: PreviewServerConfig['preview']['proxy']): boolean {
+export function matchesProxy(target: string, proxy: PreviewServerConfig['preview']['proxy']): boolean {
   return Object.keys(proxy ?? {}).some(
     (context) => (context.startsWith('^') && new RegExp(context).test(target)) || target.startsWith(context),
   )
@@ -14,7 +14,7 @@ export function isForProxy(target: string, proxy: PreviewServerConfig['preview']
  * Whether Vite's checks of host and origin have nothing to say about a request: of doubtful ones it
  * decides itself, which in Vite 6 it does behind our back.
  */
-export function isBeyondDoubt(
+export function passesHostChecks(
   { headers }: IncomingMessage,
   { allowedHosts: allowed }: Pick<PreviewServerConfig['preview'], 'allowedHosts'>,
 ): boolean {

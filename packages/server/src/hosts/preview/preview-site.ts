@@ -1,7 +1,7 @@
 import { manifestMissing, OperatorError } from '@serve-dist/manifest'
 import { createHandler, type Handler } from '../handler.ts'
 import { loadSite } from '../../load/load-site.ts'
-import { markManifest } from '../../load/mark-manifest.ts'
+import { fingerprintManifest } from '../../load/fingerprint-manifest.ts'
 import type { ResolvedPreviewDistOptions } from './preview-dist-options.ts'
 import type { PreviewLogger } from './preview-server.ts'
 
@@ -27,7 +27,7 @@ export async function createPreviewSite(
   let handler: Promise<Handler | undefined> = Promise.resolve(undefined)
 
   const current: CurrentHandler = async () => {
-    const mark = await markManifest(directory)
+    const mark = await fingerprintManifest(directory)
     if (mark !== seen) {
       seen = mark
       handler = mark === undefined ? Promise.resolve(undefined) : loadHandler(directory, options)

@@ -3,7 +3,7 @@ import type { Metrics } from '../../operations/metrics.ts'
 import { loadPrometheusClient } from '../../operations/prometheus-client.ts'
 import { exportStore } from '../../operations/store-metrics.ts'
 import type { StoreView } from '../../site/store-view.ts'
-import { type AskMetrics, createWorkersReader } from './read-worker-metrics.ts'
+import { type RequestMetrics, createWorkersReader } from './read-worker-metrics.ts'
 
 /**
  * Makes a reader of sums over all workers, for the primary process of a cluster.
@@ -14,7 +14,7 @@ import { type AskMetrics, createWorkersReader } from './read-worker-metrics.ts'
  */
 export async function createClusterMetrics(
   workers: () => readonly Worker[],
-  ask: AskMetrics,
+  ask: RequestMetrics,
   store: () => StoreView | undefined,
 ): Promise<Pick<Metrics, 'contentType' | 'read'>> {
   const client = await loadPrometheusClient()

@@ -5,7 +5,7 @@ import type { RegistryContent } from '../../operations/metrics.ts'
  * Asks a worker for its metrics: the answer is their content, why the worker cannot read them, or `undefined` when the
  * signal comes first.
  */
-export type AskMetrics = (
+export type RequestMetrics = (
   worker: Worker,
   signal: AbortSignal,
 ) => Promise<RegistryContent | string | undefined>
@@ -29,7 +29,7 @@ const patience = 2000
  */
 export function createWorkersReader(
   workers: () => readonly Worker[],
-  ask: AskMetrics,
+  ask: RequestMetrics,
 ): () => Promise<WorkersContent> {
   const latest = new Map<Worker, RegistryContent>()
   const silent = new Set<Worker>()

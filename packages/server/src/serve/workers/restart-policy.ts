@@ -5,7 +5,7 @@ const shortestDelay = 100
 const longestDelay = 10_000
 
 /** Workers in the same place that end one after the other, while nobody serves, before it is given up. */
-export const crashLoop = 5
+export const crashLoopLength = 5
 
 /** How many workers in a row ended soon, the last of which has lived for so many milliseconds. */
 export function countFailures(before: number, lifetime: number): number {

@@ -2,7 +2,7 @@ import { OperatorError } from '@serve-dist/manifest'
 import { changedFiles } from '../../files/changed-files.ts'
 import { servedBuild, siteCounts } from '../../site/site.ts'
 import type { StagedSite } from '../../live/open-staged-site.ts'
-import type { MayListen, StagedServer } from '../serve.ts'
+import type { WaitToListen, StagedServer } from '../serve.ts'
 import { replaceSignalListeners } from '../replace-signal-listeners.ts'
 import { isPrimaryMessage, type PrimaryOrder, sendToPrimary } from './worker-messages.ts'
 
@@ -11,20 +11,20 @@ import { isPrimaryMessage, type PrimaryOrder, sendToPrimary } from './worker-mes
  *
  * @param start - begins to serve; it asks before it listens.
  */
-export async function runWorker(start: (mayListen: MayListen) => Promise<StagedServer>): Promise<void> {
+export async function runWorker(start: (mayListen: WaitToListen) => Promise<StagedServer>): Promise<void> {
   // Terminals and systemd signal all processes at once; the primary passes on to workers what they must do.
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
     replaceSignalListeners(signal, () => {})
   }
-  tellOfChangedFiles()
+  reportChangedFiles()
   let server: StagedServer | undefined
-  const mayListen: MayListen = async (live, readMetrics) => {
+  const mayListen: WaitToListen = async (live, readMetrics) => {
     const allowed = new Promise<void>((resolve) => {
       process.on('message', (message: unknown) => {
         if (!isPrimaryMessage(message) || message.type === 'serve-dist:reply') return
         if (message.type === 'serve-dist:listen') resolve()
         else if (message.type === 'serve-dist:metrics') void sendMetrics(readMetrics)
-        else obey(message, live, server)
+        else handleOrder(message, live, server)
       })
     })
     await sendToPrimary({
@@ -45,7 +45,7 @@ export async function runWorker(start: (mayListen: MayListen) => Promise<StagedS
 }
 
 /** The primary watches the folder; it is told once a second at most, however many ask for such a file. */
-function tellOfChangedFiles(): void {
+function reportChangedFiles(): void {
   let isResting = false
   changedFiles.subscribe(() => {
     if (isResting) return
@@ -57,7 +57,7 @@ function tellOfChangedFiles(): void {
   })
 }
 
-function obey({ type }: PrimaryOrder, live: StagedSite, server: StagedServer | undefined): void {
+function handleOrder({ type }: PrimaryOrder, live: StagedSite, server: StagedServer | undefined): void {
   switch (type) {
     case 'serve-dist:ping':
       void sendToPrimary({ type: 'serve-dist:pong' })
@@ -91,6 +91,6 @@ function obey({ type }: PrimaryOrder, live: StagedSite, server: StagedServer | u
   }
 }
 
-async function sendMetrics(readMetrics: Parameters<MayListen>[1]): Promise<void> {
+async function sendMetrics(readMetrics: Parameters<WaitToListen>[1]): Promise<void> {
   await sendToPrimary({ type: 'serve-dist:counted', content: await readMetrics() })
 }

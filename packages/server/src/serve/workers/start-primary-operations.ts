@@ -2,7 +2,7 @@ import cluster, { type Worker } from 'node:cluster'
 import { createClusterMetrics } from './cluster-metrics.ts'
 import { type OpsAddress, startOpsServer } from '../../operations/ops-server.ts'
 import { describeStore, nextReload, noReload } from '../../operations/readiness.ts'
-import type { AskMetrics } from './read-worker-metrics.ts'
+import type { RequestMetrics } from './read-worker-metrics.ts'
 import type { ServedBuild, SiteCounts } from '../../site/site.ts'
 import type { StoreView } from '../../site/store-view.ts'
 import type { Operations } from '../../operations/start-operations.ts'
@@ -31,7 +31,7 @@ export interface PrimaryOperations extends Pick<
  */
 export async function startPrimaryOperations(
   ops: OpsAddress | 'primary' | undefined,
-  askMetrics: AskMetrics,
+  requestMetrics: RequestMetrics,
 ): Promise<PrimaryOperations> {
   if (ops === undefined || ops === 'primary') {
     return {
@@ -51,7 +51,7 @@ export async function startPrimaryOperations(
   const listening = new Set<number>()
   cluster.on('exit', ({ id }) => listening.delete(id))
   const workers = (): readonly Worker[] => [...listening].flatMap((id) => cluster.workers?.[id] ?? [])
-  const metrics = await createClusterMetrics(workers, askMetrics, () => store)
+  const metrics = await createClusterMetrics(workers, requestMetrics, () => store)
   const server = await startOpsServer(ops, {
     readiness() {
       const status = listening.size > 0 ? 'ready' : 'starting'

@@ -3,14 +3,14 @@ import cluster, { type Worker } from 'node:cluster'
 import { EventEmitter, once } from 'node:events'
 import { describeReload } from '../../live/describe-reload.ts'
 import { changedFiles } from '../../files/changed-files.ts'
-import { oneAtATime } from '../../files/one-at-a-time.ts'
+import { coalesceRuns } from '../../files/coalesce-runs.ts'
 import type { ReloadOutcome } from '../../live/reload-outcome.ts'
-import { longestTimeout } from '../../protocol/connection-limits.ts'
-import { problemsOf } from '../../live/problems-of.ts'
+import { maximumTimeout } from '../../protocol/connection-limits.ts'
+import { problemLines } from '../../live/problem-lines.ts'
 import type { SharedMirror } from '../../mirror/share-mirror.ts'
-import { answerWorker } from './answer-worker.ts'
-import { reloadTogether } from './reload-together.ts'
-import { countFailures, crashLoop, restartDelay } from './restart-policy.ts'
+import { answerStoreRequest } from './answer-store-request.ts'
+import { reloadWorkers } from './reload-workers.ts'
+import { countFailures, crashLoopLength, restartDelay } from './restart-policy.ts'
 import { type ServedBuild, servedId, type SiteCounts, type SiteSummary } from '../../site/site.ts'
 import {
   isWorkerMessage,
@@ -80,9 +80,9 @@ export async function startWorkers(options: WorkersOptions): Promise<RunningWork
   // The fastest as measured in docs/decisions/013-port-sharing.md.
   if (process.env['NODE_CLUSTER_SCHED_POLICY'] === undefined) cluster.schedulingPolicy = cluster.SCHED_NONE
   process.once('exit', killAll)
-  const reload = oneAtATime(async () => {
-    const problems = await store?.refresh().then(() => undefined, problemsOf)
-    const loaded = await reloadTogether(slots)
+  const reload = coalesceRuns(async () => {
+    const problems = await store?.refresh().then(() => undefined, problemLines)
+    const loaded = await reloadWorkers(slots)
     // Other values of the environment count, whatever the store says.
     const isNew = loaded.status === 'swapped' && loaded.hasNewValues === true
     const outcome: ReloadOutcome =
@@ -117,7 +117,7 @@ export async function startWorkers(options: WorkersOptions): Promise<RunningWork
     reload,
     async close() {
       isStopping = true
-      const deadline = setTimeout(killAll, Math.min(gracePeriod + patience, longestTimeout))
+      const deadline = setTimeout(killAll, Math.min(gracePeriod + patience, maximumTimeout))
       for (const { worker, ready, timer } of slots) {
         clearTimeout(timer)
         if (ready !== undefined) sendToWorker(worker, { type: 'serve-dist:drain' })
@@ -162,7 +162,7 @@ export async function startWorkers(options: WorkersOptions): Promise<RunningWork
         slot.ready = message
         watcher.noteListening(worker)
       } else if (message.type === 'serve-dist:ask') {
-        if (store !== undefined) void answerWorker(worker, message, store.answer)
+        if (store !== undefined) void answerStoreRequest(worker, message, store.answer)
         return
       } else if (message.type === 'serve-dist:changed-file') changedFiles.publish(message)
       else if (message.type === 'serve-dist:failed') refuse(new OperatorError(message.code, message.message))
@@ -218,8 +218,8 @@ export async function startWorkers(options: WorkersOptions): Promise<RunningWork
 
   function replace(slot: WorkerSlot, reason: string): void {
     const isServing = listening !== undefined && readyOnes().length > 0
-    if (slot.failures >= crashLoop && !isServing) {
-      const ended = `${crashLoop} workers in a row ended soon after they were started, the last by ${reason}`
+    if (slot.failures >= crashLoopLength && !isServing) {
+      const ended = `${crashLoopLength} workers in a row ended soon after they were started, the last by ${reason}`
       giveUp(new OperatorError('SD_WORKERS_FAILED', ended))
       return
     }

@@ -1,6 +1,6 @@
 import type { Worker } from 'node:cluster'
 import type { OperatorErrorCode } from '@serve-dist/manifest'
-import type { StoreAnswer, StoreQuestion } from '../../mirror/share-mirror.ts'
+import type { StoreResponse, StoreRequest } from '../../mirror/share-mirror.ts'
 import type { RegistryContent } from '../../operations/metrics.ts'
 import type { PrepareOutcome } from '../../live/reload-outcome.ts'
 import type { ServedBuild, SiteCounts, SiteSummary } from '../../site/site.ts'
@@ -56,7 +56,7 @@ interface WorkerAsks {
   readonly type: 'serve-dist:ask'
   /** The reply has the same. */
   readonly number: number
-  readonly question: StoreQuestion
+  readonly question: StoreRequest
 }
 
 /** From the primary to its workers. */
@@ -66,7 +66,7 @@ export type PrimaryMessage = PrimaryOrder | PrimaryReply
 export interface PrimaryReply {
   readonly type: 'serve-dist:reply'
   readonly number: number
-  readonly reply: StoreAnswer | { readonly code: OperatorErrorCode; readonly problems: readonly string[] }
+  readonly reply: StoreResponse | { readonly code: OperatorErrorCode; readonly problems: readonly string[] }
 }
 
 /** What a worker must do. */

@@ -10,12 +10,12 @@ export interface WorkerRole {
   readonly port: number | undefined
   /** The descriptor of the socket to listen on, in the primary. */
   readonly descriptor: number | undefined
-  /** Whether the native engine answers, and has the socket to listen on as {@link givenSocket}. */
+  /** Whether the native engine answers, and has the socket to listen on as {@link inheritedSocketDescriptor}. */
   readonly isNative: boolean
 }
 
 /** Behind standard input, output and error, and the channel to the primary. */
-export const givenSocket = 4
+export const inheritedSocketDescriptor = 4
 
 const name = 'SERVE_DIST_WORKER'
 

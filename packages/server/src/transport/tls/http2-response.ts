@@ -1,7 +1,7 @@
 import { constants, type Http2ServerRequest, Http2ServerResponse } from 'node:http2'
-import { callAs, markEnded, refuseLateWrite } from '../../send/intercept.ts'
-import { leastShare } from '../../send/share-memory.ts'
-import { isBeingSliced, isSliced, sliceSize, writeInSlices } from './write-in-slices.ts'
+import { callMethodOf, markEnded, rejectWriteAfterEnd } from '../../send/intercept.ts'
+import { minimumReservation } from '../../send/reserve-memory.ts'
+import { isEndedWithPendingSlices, hasPendingSlices, sliceSize, writeInSlices } from './write-in-slices.ts'
 
 /** An answer over HTTP/2. */
 export class Http2Response<
@@ -14,7 +14,7 @@ export class Http2Response<
 
   /** Bytes to hand over at a time: streams share what a slow connection takes, and each is to take some of its own. */
   get #most(): number {
-    return Math.max(leastShare, Math.floor(sliceSize / this.streams.size))
+    return Math.max(minimumReservation, Math.floor(sliceSize / this.streams.size))
   }
 
   /** Bytes of its body that its client has taken, or that were given up. */
@@ -25,7 +25,7 @@ export class Http2Response<
   override write(...given: readonly unknown[]): boolean {
     if (!wasEnded(this)) return this.#handOver('write', given)
     // Node would give up what it was ended with.
-    refuseLateWrite(this, given)
+    rejectWriteAfterEnd(this, given)
     return false
   }
 
@@ -44,7 +44,7 @@ export class Http2Response<
       room,
       call: (called, ...slice) => {
         const before = stream.writableLength
-        const result = callAs(Http2ServerResponse.prototype, called, this, slice)
+        const result = callMethodOf(Http2ServerResponse.prototype, called, this, slice)
         if (called === 'write') this.#handedOver += stream.writableLength - before
         return result
       },
@@ -54,7 +54,7 @@ export class Http2Response<
 
   /** While slices are still to be written, an application must not take one of them for all. */
   override emit(...given: Parameters<Http2ServerResponse['emit']>): boolean {
-    return given[0] === 'drain' && isSliced(this) ? false : super.emit(...given)
+    return given[0] === 'drain' && hasPendingSlices(this) ? false : super.emit(...given)
   }
 
   /** Without a code Node would say that all went well (RFC 9113 §7), and a part could be taken for the whole. */
@@ -74,7 +74,7 @@ export class Http2Response<
   }
 }
 
-markEnded(Http2Response.prototype, isBeingSliced)
+markEnded(Http2Response.prototype, isEndedWithPendingSlices)
 
 const connectionFields: ReadonlySet<string> = new Set([
   'connection',
@@ -87,5 +87,8 @@ const connectionFields: ReadonlySet<string> = new Set([
 
 /** Not `writableEnded` of this response: one that is being compressed is ended, and still writes. */
 function wasEnded(response: Http2ServerResponse): boolean {
-  return isBeingSliced(response) || Reflect.get(Http2ServerResponse.prototype, 'writableEnded', response)
+  return (
+    isEndedWithPendingSlices(response) ||
+    Reflect.get(Http2ServerResponse.prototype, 'writableEnded', response)
+  )
 }

@@ -1,5 +1,5 @@
 import { constants, type Http2Session, type ServerHttp2Stream } from 'node:http2'
-import { type ConnectionLimits, leastProgress } from '../../protocol/connection-limits.ts'
+import { type ConnectionLimits, minimumProgressBytes } from '../../protocol/connection-limits.ts'
 import type { Http2Request } from './http2-request.ts'
 import type { Http2Response } from './http2-response.ts'
 
@@ -97,7 +97,7 @@ export function limitStreams(limits: ConnectionLimits, takesUploads: boolean): S
 
 function noteProgress(stream: ServerHttp2Stream, open: OpenStream, now: number): void {
   const { request, response } = open
-  if (request !== undefined && request.received >= open.received + leastProgress) {
+  if (request !== undefined && request.received >= open.received + minimumProgressBytes) {
     open.received = request.received
     open.receivingSince = now
   }
@@ -106,7 +106,7 @@ function noteProgress(stream: ServerHttp2Stream, open: OpenStream, now: number):
   // One that is over has no socket to be asked.
   const sent = session === undefined || session.destroyed ? 0 : session.socket.bytesWritten
   // Where the connection is slow, or others are more urgent, a stream waits for its turn.
-  if (stream.writableLength === 0 || taken !== open.taken || sent >= open.sent + leastProgress) {
+  if (stream.writableLength === 0 || taken !== open.taken || sent >= open.sent + minimumProgressBytes) {
     Object.assign(open, { taken, sent, sendingSince: now })
   }
 }

@@ -1,6 +1,6 @@
 import { METHODS } from 'node:http'
 import type { Http2ServerRequest } from 'node:http2'
-import { mustBeRefused } from '../../protocol/request-head.ts'
+import { isInvalidHead } from '../../protocol/request-head.ts'
 
 /** Those that Node's parser of HTTP/1.1 takes: `get`, which is none, would be `GET` to a fetch application. */
 const knownMethods = new Set(METHODS)
@@ -23,11 +23,11 @@ export function refusalOverHttp2(
   if (!knownMethods.has(method) || !/^https?$/i.test(scheme)) return 400
   const authority = headers[':authority']
   const host = headers.host
-  if (authority === undefined) return host === undefined || mustBeRefused(rawHeaders) ? 400 : undefined
-  if (mustBeRefused(['host', authority])) return 400
+  if (authority === undefined) return host === undefined || isInvalidHead(rawHeaders) ? 400 : undefined
+  if (isInvalidHead(['host', authority])) return 400
   if (host === undefined) return undefined
   const isOther = host.toLowerCase() !== authority.toLowerCase()
-  return isOther || mustBeRefused(rawHeaders) ? 400 : undefined
+  return isOther || isInvalidHead(rawHeaders) ? 400 : undefined
 }
 
 /** As RFC 9113 §6.5.2 counts. */

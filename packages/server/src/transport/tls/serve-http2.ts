@@ -13,12 +13,12 @@ import {
   newConnectionGrace,
 } from '../../protocol/connection-limits.ts'
 import { http2Limits } from '../../protocol/http2-limits.ts'
-import { refuseWith } from '../refuse-with.ts'
+import { createRefusingListener } from '../create-refusing-listener.ts'
 import type { RequestListener, TransportOptions } from '../transport.ts'
 import { Http2Request } from './http2-request.ts'
 import { Http2Response } from './http2-response.ts'
 import { limitSession } from './limit-session.ts'
-import { limitSilence } from './limit-silence.ts'
+import { limitIdleSessions } from './limit-idle-sessions.ts'
 import { limitStreams } from './limit-streams.ts'
 import { refusalOverHttp2 } from './refusal-over-http2.ts'
 
@@ -53,10 +53,10 @@ export function serveHttp2(
   listener: RequestListener,
   { limits = connectionLimits, takesUploads, watcher }: TransportOptions,
 ): Http2Sessions {
-  const refusals = { 400: refuseWith(400, watcher), 431: refuseWith(431, watcher) }
+  const refusals = { 400: createRefusingListener(400, watcher), 431: createRefusingListener(431, watcher) }
   const sessions = new Set<ServerHttp2Session>()
   const streams = limitStreams(limits, takesUploads)
-  const silence = limitSilence(limits, streams)
+  const silence = limitIdleSessions(limits, streams)
   let isClosing = false
 
   server.on('session', (session: ServerHttp2Session) => {

@@ -2,7 +2,7 @@ import { appendFile, copyFile, readFile, writeFile } from 'node:fs/promises'
 import { generateKeyPairSync } from 'node:crypto'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { writeCertificate } from '../../../test/support/make-certificate.ts'
-import { readTlsCredentials, type TlsFiles, warningOf } from './tls-credentials.ts'
+import { readTlsCredentials, type TlsFiles, describeCertificateDates } from './tls-credentials.ts'
 
 let files: TlsFiles
 let others: TlsFiles
@@ -61,7 +61,7 @@ describe('readTlsCredentials', () => {
   })
 })
 
-describe('warningOf', () => {
+describe('describeCertificateDates', () => {
   const certificate = {
     cert: Buffer.of(),
     key: Buffer.of(),
@@ -77,6 +77,6 @@ describe('warningOf', () => {
       'the certificate is not valid before 2030-01-01; clients will reject it until then',
     ],
   ])('at %d is %s', (now, expected) => {
-    expect(warningOf(certificate, now)).toBe(expected)
+    expect(describeCertificateDates(certificate, now)).toBe(expected)
   })
 })

@@ -51,7 +51,10 @@ export async function readTlsCredentials(files: TlsFiles): Promise<TlsCredential
 }
 
 /** A warning about a certificate's dates: the server sends it all the same. */
-export function warningOf({ validFrom, validTo }: TlsCredentials, now: number): string | undefined {
+export function describeCertificateDates(
+  { validFrom, validTo }: TlsCredentials,
+  now: number,
+): string | undefined {
   if (now > validTo) return `the certificate expired on ${day(validTo)}; clients will reject it`
   if (now < validFrom)
     return `the certificate is not valid before ${day(validFrom)}; clients will reject it until then`

@@ -1,7 +1,7 @@
 import { IncomingMessage } from 'node:http'
 import { Socket } from 'node:net'
 import { describe, expect, test } from 'vitest'
-import { shareMemory } from '../../send/share-memory.ts'
+import { reserveMemory } from '../../send/reserve-memory.ts'
 import { Http1TlsResponse } from './http1-tls-response.ts'
 
 describe('writeInSlices', () => {
@@ -13,7 +13,7 @@ describe('writeInSlices', () => {
       const error = await new Promise((resolve) => response.end(body, resolve))
       expect(error).toHaveProperty('code', 'ERR_STREAM_DESTROYED')
     }
-    const share = shareMemory(48 * 1024)
+    const share = reserveMemory(48 * 1024)
     expect(share.bytes).toBe(48 * 1024)
     share.release()
   })

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { shareMemory } from '../../send/share-memory.ts'
+import { reserveMemory } from '../../send/reserve-memory.ts'
 
 /** Bytes of a body that are encrypted, or handed to nghttp2, at a time, at most: four records of TLS. */
 export const sliceSize: number = 64 * 1024
@@ -49,7 +49,7 @@ export function writeInSlices(response: SlicedResponse, made: Call, writer: Slic
   const waiting: Call[] = [made]
   laterCalls.set(response, waiting)
   const done = rest.find((each): each is (error?: Error | null) => void => typeof each === 'function')
-  const share = shareMemory(writer.size)
+  const share = reserveMemory(writer.size)
   response.once('close', share.release)
   let position = 0
   const writeNext = (error?: Error | null): void => {
@@ -68,7 +68,7 @@ export function writeInSlices(response: SlicedResponse, made: Call, writer: Slic
       if (method === 'end') writer.call('end', ...(done === undefined ? [] : [done]))
       else done?.()
       for (const call of waiting.slice(1)) writeInSlices(response, call, writer)
-      if (!isSliced(response)) writer.drained?.()
+      if (!hasPendingSlices(response)) writer.drained?.()
     }
   }
   writeNext()
@@ -76,11 +76,11 @@ export function writeInSlices(response: SlicedResponse, made: Call, writer: Slic
 }
 
 /** Whether slices of a response are still to be written. */
-export function isSliced(response: object): boolean {
+export function hasPendingSlices(response: object): boolean {
   return laterCalls.has(response)
 }
 
 /** Whether a response was ended, though slices of its body are still to be written. */
-export function isBeingSliced(response: object): boolean {
+export function isEndedWithPendingSlices(response: object): boolean {
   return laterCalls.get(response)?.some(([method]) => method === 'end') === true
 }

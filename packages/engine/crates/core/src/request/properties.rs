@@ -7,7 +7,7 @@ use super::*;
 use crate::testing::{HOST, SAMPLES, refuses_answer, table_of};
 
 static SITE: LazyLock<(Table, Hosts)> = LazyLock::new(|| {
-    let table = Table::new(table_of(&SAMPLES)).expect("the table is sound");
+    let table = Table::new(table_of(&SAMPLES)).expect("the table is valid");
     let mut hosts = Hosts::default();
     hosts.learn(HOST.as_bytes());
     (table, hosts)
@@ -59,7 +59,7 @@ fn field() -> impl Strategy<Value = String> {
         .prop_map(|(name, colon, value)| name.to_owned() + colon + value)
 }
 
-/// A request as it should be, or nearly.
+/// A valid or nearly valid request.
 fn request() -> impl Strategy<Value = Vec<u8>> {
     let well = prop_oneof![4 => Just("\r\n"), 1 => select(&["\n", "\r", "\r\n ", "\r\n\r\n"][..])];
     let line = prop_oneof![
@@ -76,7 +76,7 @@ fn request() -> impl Strategy<Value = Vec<u8>> {
     })
 }
 
-/// Bytes of any kind, and requests of which a byte was changed.
+/// Random bytes, requests, and requests with one changed byte.
 fn input() -> impl Strategy<Value = Vec<u8>> {
     let changed =
         (request(), any::<prop::sample::Index>(), any::<u8>()).prop_map(|(mut bytes, at, byte)| {
@@ -90,7 +90,8 @@ fn input() -> impl Strategy<Value = Vec<u8>> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(if cfg!(miri) { 4 } else { 1000 }))]
 
-    /// However TCP cuts it: nothing is decided twice, and no end of a request is told before its head is whole.
+    /// However TCP splits the input, the decision stays the same. The end of a request is never known before its head
+    /// is complete.
     #[test]
     fn decides_the_same_at_each_cut(mut bytes in input(), next in input()) {
         bytes.extend_from_slice(&next);
@@ -114,7 +115,7 @@ proptest! {
     }
 
     #[test]
-    fn answers_no_head_that_has_a_refused_field(bytes in input()) {
+    fn never_answers_a_head_with_an_unsupported_field(bytes in input()) {
         if let Step::Answer(answer) = decided(&bytes) {
             prop_assert!(!refuses_answer(&bytes[..answer.consumed]));
         }

@@ -1,4 +1,4 @@
-//! Each row of the boundary: what is exactly there is answered, and what is next to it is handed over.
+//! Tests of each condition: requests that the engine answers, and similar requests that Node answers.
 use super::*;
 use crate::Clock;
 use crate::testing::{DATE, HOST, SAMPLES, table_of};
@@ -10,13 +10,13 @@ fn plain(body: u64) -> RequestEnd {
 }
 
 fn step(input: impl AsRef<[u8]>) -> Step {
-    let table = Table::new(table_of(&SAMPLES)).expect("the table is sound");
+    let table = Table::new(table_of(&SAMPLES)).expect("the table is valid");
     let mut hosts = Hosts::default();
     hosts.learn(HOST.as_bytes());
     decide(input.as_ref(), &table, &hosts)
 }
 
-/// `GET /` of the known host with some lines more.
+/// Returns `GET /` with the known host and more lines.
 fn get(lines: &str) -> String {
     format!("GET / HTTP/1.1\r\nHost: {HOST}\r\n{lines}\r\n")
 }
@@ -51,7 +51,7 @@ fn status(input: String) -> Kind {
 }
 
 #[test]
-fn answers_get_with_a_body_and_head_without() {
+fn answers_get_with_a_body_and_head_without_one() {
     let expected = Answer {
         consumed: 37,
         resource: 0,
@@ -65,8 +65,8 @@ fn answers_get_with_a_body_and_head_without() {
 }
 
 #[test]
-fn answers_with_the_parts_of_the_table() {
-    let table = Table::new(table_of(&SAMPLES)).expect("the table is sound");
+fn writes_the_head_and_the_body_of_the_table() {
+    let table = Table::new(table_of(&SAMPLES)).expect("the table is valid");
     let clock = Clock::new(65_000, 784_111_777);
     let written = |input: &str| {
         let parts = table.parts(&answer(input), &clock, false);
@@ -92,7 +92,7 @@ fn answers_with_the_parts_of_the_table() {
 // head
 
 #[test]
-fn answers_a_head_of_16_kib_and_64_fields_and_no_more() {
+fn answers_heads_of_at_most_16_kib_and_64_fields() {
     let padded = |length: usize| {
         let rest = length - get("Padding: \r\n").len();
         get(&format!("Padding: {}\r\n", "x".repeat(rest)))
@@ -104,14 +104,14 @@ fn answers_a_head_of_16_kib_and_64_fields_and_no_more() {
 }
 
 #[test]
-fn reads_on_up_to_16_kib() {
+fn reads_at_most_16_kib() {
     let long = get(&"x".repeat(MAX_HEAD));
     assert_eq!(step(&long[..MAX_HEAD]), Step::Partial);
     assert_handed_over(&long[..MAX_HEAD + 1], OPEN);
 }
 
 #[test]
-fn reads_on_until_the_head_is_whole() {
+fn reads_until_the_head_is_complete() {
     let lines = "\r\nPOST /api HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\n\r\n".to_owned();
     for whole in [
         get("Accept-Encoding: br\r\nIf-None-Match: \"x\"\r\n"),
@@ -125,7 +125,7 @@ fn reads_on_until_the_head_is_whole() {
 }
 
 #[test]
-fn leaves_lines_without_cr_lf_to_node() {
+fn hands_over_the_connection_for_lines_without_crlf() {
     for head in [
         "GET / HTTP/1.1\nHost: example.com\r\n\r\n",
         "GET / HTTP/1.1\r\nHost: example.com\n\r\n",
@@ -136,7 +136,7 @@ fn leaves_lines_without_cr_lf_to_node() {
         "GET / HTTP/1.1\r\nHost: example.com\rX: y\r\n\r\n",
         "GET / HTTP/1.1\r\nHost: example.com\r\r\n\r\n",
         "\r\rGET / HTTP/1.1\r\nHost: example.com\r\n\r\n",
-        // It is not whole, and never will be.
+        // These heads are incomplete, but already invalid.
         "GET / HTTP/1.1\n",
         "GET / HTTP/1.1\r\nHost: example.com\n",
     ] {
@@ -145,7 +145,7 @@ fn leaves_lines_without_cr_lf_to_node() {
 }
 
 #[test]
-fn hands_a_head_behind_empty_lines_over() {
+fn hands_over_a_head_after_empty_lines() {
     assert_handed_over(format!("\r\n{}", get("")), plain(0));
     assert_handed_over(
         format!("\r\n\r\n{}", get("Content-Length: 3\r\n")),
@@ -154,7 +154,7 @@ fn hands_a_head_behind_empty_lines_over() {
 }
 
 #[test]
-fn leaves_what_is_malformed_to_node() {
+fn hands_over_the_connection_for_malformed_heads() {
     for lines in [
         "Field : x\r\n",
         " Field: x\r\n",
@@ -176,7 +176,7 @@ fn leaves_what_is_malformed_to_node() {
 }
 
 #[test]
-fn answers_whatever_fields_that_decide_nothing_say() {
+fn ignores_unrelated_fields() {
     for lines in [
         "Cookie: a=b\r\nCookie: c=d\r\n",
         "User-Agent: caf\u{e9}\r\n",
@@ -192,7 +192,7 @@ fn answers_whatever_fields_that_decide_nothing_say() {
 }
 
 #[test]
-fn leaves_other_versions_to_node() {
+fn hands_over_the_connection_for_other_versions() {
     for version in [
         "HTTP/1.0",
         "HTTP/1.2",
@@ -216,20 +216,20 @@ fn leaves_other_versions_to_node() {
 // method
 
 #[test]
-fn hands_other_methods_over() {
+fn hands_over_other_methods() {
     for method in ["POST", "PUT", "PATCH", "DELETE", "OPTIONS"] {
         assert_handed_over(line(&format!("{method} / HTTP/1.1")), plain(0));
     }
 }
 
 #[test]
-fn leaves_methods_to_node_that_may_end_otherwise() {
+fn hands_over_the_connection_for_unknown_methods() {
     for method in [
         "CONNECT", "TRACE", "PROPFIND", "get", "Get", "GETS", "GE", "HEADX", "QUERY", "PRI",
     ] {
         assert_handed_over(line(&format!("{method} / HTTP/1.1")), OPEN);
     }
-    // Without waiting for the rest.
+    // The engine hands these over before the head is complete.
     for begin in [
         "CO",
         "g",
@@ -246,7 +246,7 @@ fn leaves_methods_to_node_that_may_end_otherwise() {
 }
 
 #[test]
-fn hands_requests_with_a_body_over() {
+fn hands_over_requests_with_a_body() {
     for (value, body) in [
         ("0", 0),
         ("7", 7),
@@ -267,7 +267,7 @@ fn hands_requests_with_a_body_over() {
 }
 
 #[test]
-fn leaves_a_length_to_node_that_is_not_digits() {
+fn hands_over_the_connection_for_an_invalid_content_length() {
     for value in [
         "",
         " ",
@@ -290,7 +290,7 @@ fn leaves_a_length_to_node_that_is_not_digits() {
 }
 
 #[test]
-fn leaves_a_transfer_encoding_to_node() {
+fn hands_over_the_connection_for_transfer_encoding() {
     for lines in [
         "Transfer-Encoding: chunked\r\n",
         "transfer-encoding: identity\r\n",
@@ -304,7 +304,7 @@ fn leaves_a_transfer_encoding_to_node() {
 // target
 
 #[test]
-fn looks_a_target_up_without_its_query() {
+fn ignores_the_query() {
     let resource = |target: &str| answer(line(&format!("GET {target} HTTP/1.1"))).resource;
     assert_eq!(resource("/app.js"), 1);
     assert_eq!(resource("/app.js?"), 1);
@@ -314,7 +314,7 @@ fn looks_a_target_up_without_its_query() {
 }
 
 #[test]
-fn hands_other_targets_over() {
+fn hands_over_unknown_targets() {
     for target in [
         "/app",
         "/app.js/",
@@ -340,7 +340,7 @@ fn hands_other_targets_over() {
 }
 
 #[test]
-fn leaves_targets_to_node_that_are_not_one_word() {
+fn hands_over_the_connection_for_malformed_targets() {
     for request in [
         "GET  / HTTP/1.1",
         "GET /  HTTP/1.1",
@@ -364,7 +364,7 @@ fn leaves_targets_to_node_that_are_not_one_word() {
 }
 
 #[test]
-fn hands_over_what_the_table_leaves_to_node() {
+fn hands_over_resources_that_node_must_answer() {
     assert_handed_over(
         line("GET /streamed HTTP/1.1\r\nAccept-Encoding: br"),
         plain(0),
@@ -380,7 +380,7 @@ fn hands_over_what_the_table_leaves_to_node() {
 // Host
 
 #[test]
-fn hands_over_all_but_one_known_host() {
+fn hands_over_unknown_or_repeated_hosts() {
     for lines in [
         "",
         "Host:\r\n",
@@ -402,7 +402,7 @@ fn hands_over_all_but_one_known_host() {
 // Accept-Encoding
 
 #[test]
-fn chooses_by_the_very_value_of_accept_encoding() {
+fn chooses_by_the_exact_value_of_accept_encoding() {
     let representation = |lines| answer(get(lines)).representation;
     assert_eq!(representation(""), 1);
     assert_eq!(representation("Accept-Encoding: br\r\n"), 0);
@@ -425,12 +425,12 @@ fn chooses_by_the_very_value_of_accept_encoding() {
 // If-None-Match
 
 #[test]
-fn compares_one_tag_weakly() {
+fn compares_a_single_tag_weakly() {
     for (tag, expected) in [
         ("\"id\"", Kind::NotModified),
         ("W/\"id\"", Kind::NotModified),
         (" W/\"id\"  ", Kind::NotModified),
-        // Of another coding, of another build, and none.
+        // The tag of another coding, the tag of another build, and an empty tag.
         ("\"br\"", Kind::Ok),
         ("W/\"br\"", Kind::Ok),
         ("\"\"", Kind::Ok),
@@ -448,7 +448,7 @@ fn compares_one_tag_weakly() {
 }
 
 #[test]
-fn hands_over_what_is_not_one_tag() {
+fn hands_over_values_other_than_a_single_tag() {
     for value in [
         "",
         "*",
@@ -481,7 +481,7 @@ fn hands_over_what_is_not_one_tag() {
 // If-Modified-Since
 
 #[test]
-fn knows_the_very_text_of_last_modified() {
+fn accepts_only_the_exact_text_of_last_modified() {
     let since = |date: &str| format!("If-Modified-Since: {date}\r\n");
     assert_eq!(status(get(&since(DATE))), Kind::NotModified);
     assert_eq!(status(get(&since(&format!(" {DATE} ")))), Kind::NotModified);
@@ -496,7 +496,7 @@ fn knows_the_very_text_of_last_modified() {
         assert_handed_over(get(&since(date)), plain(0));
     }
     assert_handed_over(get(&since(DATE).repeat(2)), plain(0));
-    // It has no date.
+    // This resource has no date.
     let dateless = |date: &str| {
         line(&format!(
             "GET /app.js HTTP/1.1\r\nIf-Modified-Since: {date}"
@@ -506,9 +506,9 @@ fn knows_the_very_text_of_last_modified() {
     assert_handed_over(dateless(""), plain(0));
 }
 
-/// RFC 9110 §13.1.3: the tag counts alone.
+/// The date has no effect if there is a tag (RFC 9110 §13.1.3).
 #[test]
-fn ignores_the_date_beside_a_tag() {
+fn ignores_the_date_if_there_is_a_tag() {
     let both = |tag: &str, date: &str| {
         get(&format!(
             "If-Modified-Since: {date}\r\nIf-None-Match: {tag}\r\n"
@@ -539,7 +539,7 @@ fn keeps_or_closes_the_connection() {
 }
 
 #[test]
-fn leaves_other_connections_to_node() {
+fn hands_over_the_connection_for_other_connection_options() {
     for lines in [
         "Connection:\r\n",
         "Connection: upgrade\r\n",
@@ -558,10 +558,10 @@ fn leaves_other_connections_to_node() {
     }
 }
 
-// None of
+// other fields
 
 #[test]
-fn hands_over_what_only_node_answers() {
+fn hands_over_fields_that_only_node_supports() {
     for lines in [
         "Range: x\r\nAccept-Encoding: br\r\nAccept-Encoding: br\r\n",
         "Range: bytes=0-1\r\n",
@@ -577,7 +577,7 @@ fn hands_over_what_only_node_answers() {
 }
 
 #[test]
-fn leaves_what_may_end_otherwise_to_node() {
+fn hands_over_the_connection_for_expect_and_upgrade() {
     for lines in [
         "Expect: 100-continue\r\n",
         "expect:\r\n",
@@ -589,7 +589,7 @@ fn leaves_what_may_end_otherwise_to_node() {
 }
 
 #[test]
-fn does_not_look_behind_the_first_request() {
+fn ignores_bytes_after_the_first_request() {
     let first = get("");
     for second in [
         get("Range: x\r\n"),
@@ -602,7 +602,7 @@ fn does_not_look_behind_the_first_request() {
 }
 
 fn over_http2(method: &str, target: &str, fields: &[(&str, &str)]) -> Option<Answer> {
-    let table = Table::new(table_of(&SAMPLES)).expect("the table is sound");
+    let table = Table::new(table_of(&SAMPLES)).expect("the table is valid");
     let mut hosts = Hosts::default();
     hosts.learn(HOST.as_bytes());
     let authority = fields
@@ -619,7 +619,7 @@ fn over_http2(method: &str, target: &str, fields: &[(&str, &str)]) -> Option<Ans
 }
 
 #[test]
-fn answers_over_http2_as_over_http1() {
+fn answers_http2_requests_like_http1_requests() {
     for (target, lines) in [
         ("/", ""),
         ("/app.js?q", "accept-encoding: br\r\n"),
@@ -648,7 +648,7 @@ fn answers_over_http2_as_over_http1() {
 }
 
 #[test]
-fn answers_over_http2_for_one_known_host() {
+fn requires_one_known_host_over_http2() {
     let answers = |fields: &[(&str, &str)]| over_http2("GET", "/", fields).is_some();
     assert!(answers(&[(":authority", HOST)]));
     assert!(answers(&[("host", HOST)]));
@@ -660,7 +660,7 @@ fn answers_over_http2_for_one_known_host() {
 }
 
 #[test]
-fn leaves_a_body_behind_early_hints_to_node_over_http2() {
+fn leaves_bodies_with_early_hints_to_node_over_http2() {
     let authority = (":authority", HOST);
     assert!(over_http2("GET", "/hints", &[authority]).is_none());
     assert!(over_http2("HEAD", "/hints", &[authority]).is_some());

@@ -9,18 +9,18 @@ const REPRESENTATIONS: usize = HEADER + SAMPLES.len() * RESOURCE;
 const TEMPLATES: usize = REPRESENTATIONS + 9 * REPRESENTATION;
 
 fn sound() -> Table {
-    Table::new(table_of(&SAMPLES)).expect("the table is sound")
+    Table::new(table_of(&SAMPLES)).expect("the table is valid")
 }
 
-/// What is wrong with the table after a change.
+/// Returns the error of a table after `change`.
 fn error_of(change: impl FnOnce(&mut TableParts)) -> TableError {
     let mut parts = table_of(&SAMPLES);
     change(&mut parts);
-    Table::new(parts).expect_err("the table is not sound")
+    Table::new(parts).expect_err("the table is invalid")
 }
 
 #[test]
-fn refuses_an_index_that_has_another_length_than_it_says() {
+fn rejects_an_index_of_the_wrong_length() {
     assert_eq!(error_of(|parts| parts.index.clear()), TableError::Index);
     assert_eq!(error_of(|parts| parts.index.truncate(2)), TableError::Index);
     assert_eq!(error_of(|parts| parts.index.push(0)), TableError::Index);
@@ -37,7 +37,7 @@ fn refuses_an_index_that_has_another_length_than_it_says() {
 }
 
 #[test]
-fn refuses_a_resource_that_points_outside_of_the_table() {
+fn rejects_a_resource_outside_the_table() {
     let resource = TableError::Resource(0);
     for at in 0..RESOURCE - 1 {
         let change = |parts: &mut TableParts| parts.index[RESOURCES + at] = u32::MAX;
@@ -53,7 +53,7 @@ fn refuses_a_resource_that_points_outside_of_the_table() {
 }
 
 #[test]
-fn refuses_a_representation_that_points_outside_of_the_table() {
+fn rejects_a_representation_outside_the_table() {
     for at in 0..3 {
         let change = |parts: &mut TableParts| parts.index[REPRESENTATIONS + at] = u32::MAX;
         assert_eq!(error_of(change), TableError::Representation(0), "{at}");
@@ -65,7 +65,7 @@ fn refuses_a_representation_that_points_outside_of_the_table() {
 }
 
 #[test]
-fn refuses_a_template_that_is_no_head_of_the_table() {
+fn rejects_an_invalid_template() {
     for at in 0..TEMPLATE {
         let change = |parts: &mut TableParts| parts.index[TEMPLATES + at] = u32::MAX;
         assert_eq!(error_of(change), TableError::Template(0), "{at}");
@@ -77,7 +77,7 @@ fn refuses_a_template_that_is_no_head_of_the_table() {
 }
 
 #[test]
-fn refuses_a_path_that_is_there_twice() {
+fn rejects_a_duplicate_path() {
     let change = |parts: &mut TableParts| {
         parts
             .index
@@ -87,13 +87,13 @@ fn refuses_a_path_that_is_there_twice() {
 }
 
 #[test]
-fn refuses_choices_of_what_is_not_there() {
+fn rejects_choices_of_missing_representations() {
     assert_eq!(
         error_of(|parts| parts.choices.truncate(5)),
         TableError::Choices
     );
     assert_eq!(
-        error_of(|parts| parts.choices.push(ASKS)),
+        error_of(|parts| parts.choices.push(NODE_CHOICE)),
         TableError::Choices
     );
     assert_eq!(error_of(|parts| parts.choices[0] = 2), TableError::Choices);
@@ -101,11 +101,11 @@ fn refuses_choices_of_what_is_not_there() {
 }
 
 #[test]
-fn refuses_codings_that_nobody_can_tell_apart() {
+fn rejects_empty_duplicate_and_long_codings() {
     let with = |coding: Vec<u8>| {
         error_of(|parts| {
             parts.codings.push(coding);
-            parts.choices.extend([ASKS, ASKS]);
+            parts.choices.extend([NODE_CHOICE, NODE_CHOICE]);
         })
     };
     assert_eq!(with(Vec::new()), TableError::Codings);
@@ -115,13 +115,13 @@ fn refuses_codings_that_nobody_can_tell_apart() {
 }
 
 #[test]
-fn takes_a_table_without_anything() {
+fn accepts_an_empty_table() {
     let parts = TableParts {
         index: vec![0; HEADER],
         codings: vec![Vec::new()],
         ..TableParts::default()
     };
-    let table = Table::new(parts).expect("nothing is wrong with it");
+    let table = Table::new(parts).expect("an empty table is valid");
     assert_eq!(table.find(b"/"), None);
 }
 
@@ -136,7 +136,7 @@ fn finds_each_of_many_paths() {
         representations: &[("", Some(""))],
     };
     let samples: Vec<_> = paths.iter().map(|path| sample(path)).collect();
-    let table = Table::new(table_of(&samples)).expect("the table is sound");
+    let table = Table::new(table_of(&samples)).expect("the table is valid");
     for (number, path) in paths.iter().enumerate() {
         assert_eq!(table.find(path.as_bytes()), Some(number));
     }
@@ -144,11 +144,11 @@ fn finds_each_of_many_paths() {
 }
 
 #[test]
-fn learns_a_coding_beside_what_it_knows() {
+fn learns_a_coding_in_addition_to_known_ones() {
     let before = sound();
     let table = before
         .with_coding(b"gzip, br", &[0, 0])
-        .expect("the choices fit");
+        .expect("the choices are valid");
     assert_eq!(table.choose(0, Some(b"gzip, br")), Some(0));
     assert_eq!(table.choose(0, Some(b"br")), Some(0));
     assert_eq!(table.choose(0, Some(b"*;q=0")), None);
@@ -156,15 +156,15 @@ fn learns_a_coding_beside_what_it_knows() {
     assert_eq!(before.choose(0, Some(b"gzip, br")), None);
 
     let again = table
-        .with_coding(b"gzip, br", &[1, ASKS])
-        .expect("the choices fit");
+        .with_coding(b"gzip, br", &[1, NODE_CHOICE])
+        .expect("the choices are valid");
     assert_eq!(again.choose(0, Some(b"gzip, br")), Some(1));
     assert_eq!(again.choose(2, Some(b"gzip, br")), None);
     assert_eq!(again.codings.len(), 3);
 }
 
 #[test]
-fn learns_no_choices_that_do_not_fit() {
+fn rejects_choices_that_do_not_match_the_layouts() {
     let table = sound();
     for choices in [&[0][..], &[0, 0, 0], &[2, 0], &[0, 1]] {
         assert_eq!(
@@ -183,12 +183,12 @@ fn learns_no_choices_that_do_not_fit() {
 }
 
 #[test]
-fn learns_256_codings() {
+fn learns_at_most_256_codings() {
     let learn =
         |table: Table, number: usize| table.with_coding(number.to_string().as_bytes(), &[0, 0]);
     let full = (table_of(&SAMPLES).codings.len()..=MAX_CODINGS)
         .try_fold(sound(), learn)
-        .expect("there is room");
+        .expect("the limit is not reached");
     assert_eq!(full.codings.len(), MAX_CODINGS);
     assert_eq!(learn(full.clone(), 1).err(), Some(TableError::Codings));
     assert!(full.with_coding(b"br", &[0, 0]).is_ok());
@@ -200,9 +200,9 @@ fn learns_256_codings() {
 }
 
 proptest! {
-    /// Numbers of a table that is taken lead nowhere else.
+    /// An accepted table never refers to a position outside itself.
     #[test]
-    fn takes_no_number_that_leads_outside(
+    fn never_reads_outside_an_accepted_table(
         changes in prop::collection::vec((any::<prop::sample::Index>(), prop_oneof![0..200_u32, any::<u32>()]), 0..4),
         choice in (0..6_usize, any::<u8>()),
     ) {
@@ -231,7 +231,7 @@ proptest! {
 }
 
 #[test]
-fn names_the_file_of_an_answer_that_has_its_body() {
+fn returns_a_file_only_for_answers_with_a_body() {
     let mut parts = table_of(&SAMPLES);
     let streamed = parts.index[REPRESENTATIONS..]
         .iter()
@@ -247,14 +247,14 @@ fn names_the_file_of_an_answer_that_has_its_body() {
         })
         .is_err()
     );
-    let table = Table::new(TableParts { files: 2, ..parts }).expect("it is sound");
+    let table = Table::new(TableParts { files: 2, ..parts }).expect("the table is valid");
     let mut hosts = Hosts::default();
     hosts.learn(HOST.as_bytes());
     for (method, file) in [("GET", Some((1, 5_000_000))), ("HEAD", None)] {
         let head =
             format!("{method} /streamed HTTP/1.1\r\nHost: {HOST}\r\nAccept-Encoding: br\r\n\r\n");
         let Step::Answer(answer) = decide(head.as_bytes(), &table, &hosts) else {
-            panic!("it is answered")
+            panic!("the engine answers")
         };
         assert_eq!(table.file(&answer), file);
     }

@@ -9,7 +9,7 @@ fn folders(paths: &[&str]) -> Vec<PathBuf> {
     paths.iter().map(PathBuf::from).collect()
 }
 
-/// A folder on a disk, where this machine has one.
+/// Returns a folder on a disk, or `None` if there are only file systems in memory.
 fn on_disk() -> Option<PathBuf> {
     let folders = [std::env::temp_dir(), "/var/tmp".into(), ".".into()];
     folders
@@ -20,24 +20,24 @@ fn on_disk() -> Option<PathBuf> {
 fn read(file: &BodyFile, representation: usize, length: usize) -> Option<Vec<u8>> {
     let (copy, start) = file.find(representation)?;
     let mut bytes = vec![0; length];
-    let copy = File::from(copy.try_clone().expect("there are descriptors"));
+    let copy = File::from(copy.try_clone().expect("descriptors are available"));
     copy.read_exact_at(&mut bytes, start)
-        .expect("the file is as long");
+        .expect("the file contains the body");
     Some(bytes)
 }
 
 #[test]
-fn has_copies_of_large_bodies_and_of_no_others() {
+fn copies_only_large_bodies() {
     let bodies = [
-        vec![b'a'; LARGE - 1],
-        vec![b'b'; LARGE],
-        (0..3 * PIECE + 1).map(|at| at as u8).collect(),
-        vec![b'd'; 2 * LARGE + 1],
+        vec![b'a'; MIN_FILE_BODY - 1],
+        vec![b'b'; MIN_FILE_BODY],
+        (0..3 * COPY_SIZE + 1).map(|at| at as u8).collect(),
+        vec![b'd'; 2 * MIN_FILE_BODY + 1],
     ];
     let table = table_of(&bodies);
     let Some(folder) = on_disk() else { return };
     let places = [folders(&[NOWHERE]), vec![folder]].concat();
-    let file = BodyFile::make(&table, &places, || true).expect("there is room");
+    let file = BodyFile::make(&table, &places, || true).expect("the disk has space");
     assert_eq!(read(&file, 0, 0), None);
     for (number, body) in bodies.iter().enumerate().skip(1) {
         assert_eq!(read(&file, number, body.len()).as_ref(), Some(body));
@@ -46,8 +46,8 @@ fn has_copies_of_large_bodies_and_of_no_others() {
 }
 
 #[test]
-fn makes_no_file_that_would_be_memory_or_that_nobody_wants() {
-    let table = table_of(&[vec![b'a'; LARGE]]);
+fn creates_no_file_in_memory_or_after_cancellation() {
+    let table = table_of(&[vec![b'a'; MIN_FILE_BODY]]);
     let kind = |folders: &[PathBuf]| {
         BodyFile::make(&table, folders, || true)
             .err()
@@ -72,7 +72,7 @@ fn makes_no_file_that_would_be_memory_or_that_nobody_wants() {
         full.err().map(|error| error.kind()),
         Some(io::ErrorKind::StorageFull)
     );
-    let small = table_of(&[vec![b'a'; LARGE - 1]]);
+    let small = table_of(&[vec![b'a'; MIN_FILE_BODY - 1]]);
     let none = BodyFile::make(&small, &[folder], || true);
-    assert!(none.is_err(), "there is nothing to copy");
+    assert!(none.is_err(), "no body is large");
 }

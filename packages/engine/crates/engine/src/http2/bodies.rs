@@ -4,79 +4,79 @@ use std::time::Duration;
 
 use h2::{Reason, SendStream};
 
-use super::piece::{Payload, Piece};
+use super::body_chunk::{BodyChunk, Payload};
 
-/// A body that its client has not taken whole yet.
+/// A body that h2 does not have completely yet.
 struct Body {
-    to: SendStream<Piece>,
+    to: SendStream<BodyChunk>,
     payload: Rc<Payload>,
-    /// How much of it h2 has.
-    given: usize,
-    /// When the client last took something.
+    /// The number of bytes that h2 has.
+    queued: usize,
+    /// The time of the last progress.
     since: Duration,
-    /// What the session had sent by then.
+    /// The bytes that the session had sent by then.
     sent: u64,
 }
 
-/// Bytes of a session that show that its client reads: a stream may have to wait for others.
-pub const LEAST_PROGRESS: u64 = 64 * 1024;
+/// The number of bytes that counts as progress of the whole session. A stream may wait while other streams proceed.
+pub const MIN_PROGRESS: u64 = 64 * 1024;
 
-/// The bodies of a session that are under way, in the order in which they were asked for.
+/// The unfinished bodies of a session, oldest first.
 #[derive(Default)]
 pub struct Bodies {
     all: Vec<Body>,
 }
 
 impl Bodies {
-    /// Sends what the client has room for; the rest is sent when it has.
+    /// Sends as much as the client's window allows. `poll` sends the rest.
     pub fn send(
         &mut self,
-        (mut to, payload): (SendStream<Piece>, Rc<Payload>),
+        (mut to, payload): (SendStream<BodyChunk>, Rc<Payload>),
         (now, sent): (Duration, u64),
     ) {
         let length = payload.len();
         to.reserve_capacity(length);
         if to.capacity() >= length {
-            // A stream that was reset meanwhile needs none.
-            let _ = to.send_data(Piece::Known(payload, 0, length), true);
+            // Fails only if the client has reset the stream.
+            let _ = to.send_data(BodyChunk::Table(payload, 0, length), true);
         } else {
             self.all.push(Body {
                 to,
                 payload,
-                given: 0,
+                queued: 0,
                 since: now,
                 sent,
             });
         }
     }
 
-    /// How many there are.
+    /// Returns the number of unfinished bodies.
     pub fn count(&self) -> usize {
         self.all.len()
     }
 
-    /// Since when the one that waits the longest waits.
-    pub fn oldest(&self) -> Option<Duration> {
+    /// Returns the time of the oldest progress.
+    pub fn oldest_wait(&self) -> Option<Duration> {
         self.all.iter().map(|body| body.since).min()
     }
 
-    /// Sends what there is room for; says whether that was something.
+    /// Sends as much as the windows allow. Returns whether it sent anything.
     pub fn poll(&mut self, cx: &mut Context, (now, sent): (Duration, u64)) -> bool {
         let mut has_sent = false;
         self.all.retain_mut(|body| {
-            let before = body.given;
-            let goes_on = body.poll(cx);
-            if body.given > before || sent >= body.sent + LEAST_PROGRESS {
+            let before = body.queued;
+            let is_pending = body.poll(cx);
+            if body.queued > before || sent >= body.sent + MIN_PROGRESS {
                 (body.since, body.sent) = (now, sent);
             }
-            has_sent |= body.given > before;
-            goes_on
+            has_sent |= body.queued > before;
+            is_pending
         });
         has_sent
     }
 
-    /// Resets those whose clients have taken nothing since then.
-    pub fn cancel_before(&mut self, then: Duration) {
+    /// Resets bodies without progress since `then`.
+    pub fn cancel_idle_since(&mut self, then: Duration) {
         self.all.retain_mut(|body| {
             let is_late = body.since <= then;
             if is_late {
@@ -86,15 +86,15 @@ impl Bodies {
         });
     }
 
-    /// Resets all: clients must not take a part for the whole.
-    pub fn break_off(&mut self) {
+    /// Resets all bodies, so that clients do not treat them as complete.
+    pub fn reset_all(&mut self) {
         self.all.retain_mut(|body| {
             body.to.send_reset(Reason::INTERNAL_ERROR);
             false
         });
     }
 
-    /// Resets so many, the newest.
+    /// Resets the newest `count` bodies.
     pub fn reset_newest(&mut self, count: usize) {
         let mut kept = self.count().saturating_sub(count);
         self.all.retain_mut(|body| {
@@ -109,23 +109,23 @@ impl Bodies {
 }
 
 impl Body {
-    /// False when nothing more is to be sent.
+    /// Returns whether the body is unfinished.
     fn poll(&mut self, cx: &mut Context) -> bool {
         loop {
             let length = self.payload.len();
-            let count = self.to.capacity().min(length - self.given);
+            let count = self.to.capacity().min(length - self.queued);
             if count > 0 {
-                let start = self.given;
-                self.given += count;
-                let is_last = self.given == length;
-                let piece = Piece::Known(self.payload.clone(), start, self.given);
-                if self.to.send_data(piece, is_last).is_err() || is_last {
+                let start = self.queued;
+                self.queued += count;
+                let is_last = self.queued == length;
+                let chunk = BodyChunk::Table(self.payload.clone(), start, self.queued);
+                if self.to.send_data(chunk, is_last).is_err() || is_last {
                     return false;
                 }
             }
             match self.to.poll_capacity(cx) {
                 Poll::Ready(Some(Ok(_))) => {}
-                // It was reset.
+                // The client has reset the stream.
                 Poll::Ready(_) => return false,
                 Poll::Pending => return true,
             }

@@ -12,51 +12,51 @@ use http::header::{HOST, HeaderValue};
 use http::uri::{Authority, Scheme};
 use http::{Method, Request, Response, Uri, Version};
 
-use super::bodies::LEAST_PROGRESS;
-use super::node::Sender;
-use super::piece::Piece;
+use super::bodies::MIN_PROGRESS;
+use super::body_chunk::BodyChunk;
+use super::node_session::Sender;
 use super::wire::Flow;
 
-/// Why a body has not come whole; without a reason, the whole session has ended.
-enum Broken {
-    /// Node has ended its session before it took the request: it stops, and answers those that it took before.
-    Untaken,
-    /// Who sends it has reset the stream.
+/// Why a body is incomplete. A missing reason means that the whole session has ended.
+enum ExchangeError {
+    /// Node has closed its session gracefully and has not processed this request.
+    NotProcessed,
+    /// The sender has reset the stream.
     Source(Option<Reason>),
-    /// Who takes it has.
+    /// The receiver has reset the stream.
     Sink(Option<Reason>),
-    /// Who takes it has taken nothing for too long.
+    /// The receiver has made no progress within the time limit.
     Stalled,
 }
 
-/// The end of an answer of Node, as long as somebody waits for it.
-struct End<'a> {
+/// Tracks whether Node has sent the end of an answer.
+struct AnswerEnd<'a> {
     node: &'a Flow,
     stream: u32,
 }
 
-impl<'a> End<'a> {
+impl<'a> AnswerEnd<'a> {
     fn expect(node: &'a Flow, stream: StreamId) -> Self {
         let stream = stream.as_u32();
-        node.ends.borrow_mut().expect(stream);
+        node.ends.borrow_mut().track(stream);
         Self { node, stream }
     }
 
-    fn has_come(&self) -> bool {
-        self.node.ends.borrow().has_come(self.stream)
+    fn has_arrived(&self) -> bool {
+        self.node.ends.borrow().has_arrived(self.stream)
     }
 }
 
-impl Drop for End<'_> {
+impl Drop for AnswerEnd<'_> {
     fn drop(&mut self) {
         self.node.ends.borrow_mut().forget(self.stream);
     }
 }
 
-/// Gives a request to Node, and Node's answer to the client: both bodies at once, with trailers, each as fast as it is taken.
+/// Relays a request to Node and the answer to the client. Relays both bodies concurrently, including trailers.
 pub async fn exchange(
     request: Request<RecvStream>,
-    mut respond: SendResponse<Piece>,
+    mut respond: SendResponse<BodyChunk>,
     (node, node_flow): Sender,
     flow: Rc<Flow>,
 ) {
@@ -73,11 +73,11 @@ pub async fn exchange(
         Some(mut node) => node.send_request(request, !has_body).ok(),
     };
     let Some((response, mut to_node)) = sent else {
-        // Node has seen nothing of it, so the client may ask again (RFC 9113 §8.7).
+        // Node has not seen the request. The client may retry (RFC 9113 §8.7).
         respond.send_reset(Reason::REFUSED_STREAM);
         return;
     };
-    let end = End::expect(&node_flow, to_node.stream_id());
+    let end = AnswerEnd::expect(&node_flow, to_node.stream_id());
     let is_uploaded = Cell::new(!has_body);
     let result = {
         let upload = async {
@@ -86,46 +86,46 @@ pub async fn exchange(
                 is_uploaded.set(true);
             }
             let reset = poll_fn(|cx| to_node.poll_reset(cx)).await;
-            Err(Broken::Sink(reset.ok()))
+            Err(ExchangeError::Sink(reset.ok()))
         };
         let download = answer(response, &mut respond, (&flow, &end));
         tokio::pin!(upload, download);
-        let (mut is_taken, mut is_answered) = (true, false);
+        let (mut is_uploading, mut is_answered) = (true, false);
         loop {
             tokio::select! {
                 biased;
                 result = &mut download, if !is_answered => match result {
                     Ok(()) => is_answered = true,
-                    broken => break broken,
+                    failed => break failed,
                 },
-                result = &mut upload, if is_taken => match result {
-                    // Where Node does not read it, its answer may be about just that.
-                    Err(Broken::Sink(Some(Reason::NO_ERROR))) => is_taken = false,
-                    Err(Broken::Sink(_)) if is_answered => break Ok(()),
-                    broken => break turned(broken),
+                result = &mut upload, if is_uploading => match result {
+                    // Node stops reading the upload. Its answer may explain why.
+                    Err(ExchangeError::Sink(Some(Reason::NO_ERROR))) => is_uploading = false,
+                    Err(ExchangeError::Sink(_)) if is_answered => break Ok(()),
+                    failed => break swap_directions(failed),
                 },
             }
-            if is_answered && (is_uploaded.get() || !is_taken) {
+            if is_answered && (is_uploaded.get() || !is_uploading) {
                 break Ok(());
             }
         }
     };
     match result {
-        // Where Node has not read it all, h2 says so to the client, behind the answer.
+        // If Node has not read the whole upload, h2 resets the stream after the answer.
         Ok(()) => {}
-        Err(Broken::Untaken) => respond.send_reset(Reason::REFUSED_STREAM),
-        Err(Broken::Source(Some(reason))) => respond.send_reset(reason),
-        // Node has ended the session for what its client does.
-        Err(Broken::Source(None)) => flow.is_unwanted.set(true),
-        Err(Broken::Sink(reason)) => to_node.send_reset(reason.unwrap_or(Reason::CANCEL)),
-        Err(Broken::Stalled) => {
+        Err(ExchangeError::NotProcessed) => respond.send_reset(Reason::REFUSED_STREAM),
+        Err(ExchangeError::Source(Some(reason))) => respond.send_reset(reason),
+        // Node has ended the session because of the client's behavior.
+        Err(ExchangeError::Source(None)) => flow.must_close.set(true),
+        Err(ExchangeError::Sink(reason)) => to_node.send_reset(reason.unwrap_or(Reason::CANCEL)),
+        Err(ExchangeError::Stalled) => {
             respond.send_reset(Reason::CANCEL);
             to_node.send_reset(Reason::CANCEL);
         }
     }
 }
 
-/// Whoever passes a request on says its host so (RFC 9113 §8.3.1); h2 wants that, too.
+/// Sets `:authority` from `Host`, as RFC 9113 §8.3.1 requires of intermediaries. h2 requires it, too.
 fn with_authority(mut request: Request<()>) -> Request<()> {
     if request.uri().authority().is_some() || request.method() == Method::CONNECT {
         return request;
@@ -133,76 +133,76 @@ fn with_authority(mut request: Request<()>) -> Request<()> {
     let host = request.headers().get(HOST).map(HeaderValue::as_bytes);
     let authority = host.and_then(|host| Authority::try_from(host).ok());
     let mut parts = request.uri().clone().into_parts();
-    // The one that h2 drops where there is no authority.
+    // h2 needs a scheme to build the URI, and drops it if there is no authority.
     (parts.scheme, parts.authority) = (Some(Scheme::HTTPS), authority);
     match Uri::from_parts(parts) {
         Ok(uri) if uri.authority().is_some() => *request.uri_mut() = uri,
-        // One that Node refuses: so h2 takes it for one that came over HTTP/1.1.
+        // Node rejects an invalid host. h2 accepts the request only if its version is HTTP/1.1.
         _ => *request.version_mut() = Version::HTTP_11,
     }
     request
 }
 
-/// What a broken upload is to the download.
-fn turned(result: Result<(), Broken>) -> Result<(), Broken> {
-    result.map_err(|broken| match broken {
-        Broken::Source(reason) => Broken::Sink(reason),
-        Broken::Sink(reason) => Broken::Source(reason),
+/// Converts the error of an upload to that of a download.
+fn swap_directions(result: Result<(), ExchangeError>) -> Result<(), ExchangeError> {
+    result.map_err(|failed| match failed {
+        ExchangeError::Source(reason) => ExchangeError::Sink(reason),
+        ExchangeError::Sink(reason) => ExchangeError::Source(reason),
         other => other,
     })
 }
 
-/// Answers the client as Node does.
+/// Relays Node's answer to the client.
 async fn answer(
     mut from_node: ResponseFuture,
-    respond: &mut SendResponse<Piece>,
-    (flow, end): (&Flow, &End<'_>),
-) -> Result<(), Broken> {
+    respond: &mut SendResponse<BodyChunk>,
+    (flow, end): (&Flow, &AnswerEnd<'_>),
+) -> Result<(), ExchangeError> {
     let response = poll_fn(|cx| poll_response(cx, &mut from_node, respond)).await?;
     let (parts, mut download) = response.into_parts();
     let is_whole = download.is_end_stream();
     let sent = respond.send_response(Response::from_parts(parts, ()), is_whole);
-    let mut to_client = sent.map_err(|error| Broken::Sink(Some(reason_of(&error))))?;
+    let mut to_client = sent.map_err(|error| ExchangeError::Sink(Some(reason_of(&error))))?;
     if is_whole {
         return Ok(());
     }
     pipe(&mut download, &mut to_client, Some((flow, end))).await
 }
 
-/// Waits for the head of Node's answer; what is said before it (103) is passed on.
+/// Waits for the head of Node's answer, and relays informational responses (103).
 fn poll_response(
     cx: &mut Context,
     from_node: &mut ResponseFuture,
-    respond: &mut SendResponse<Piece>,
-) -> Poll<Result<Response<RecvStream>, Broken>> {
+    respond: &mut SendResponse<BodyChunk>,
+) -> Poll<Result<Response<RecvStream>, ExchangeError>> {
     if let Poll::Ready(reset) = respond.poll_reset(cx) {
-        return Poll::Ready(Err(Broken::Sink(reset.ok())));
+        return Poll::Ready(Err(ExchangeError::Sink(reset.ok())));
     }
     while let Poll::Ready(Some(Ok(informational))) = from_node.poll_informational(cx) {
-        // Who has gone needs no hint.
+        // Fails only if the client has reset the stream.
         let _ = respond.send_informational(informational);
     }
     Pin::new(from_node)
         .poll(cx)
-        .map_err(|error| broken_at_source(&error))
+        .map_err(|error| source_error(&error))
 }
 
-/// Moves a body and its trailers, and holds no more of it than one piece.
+/// Relays a body and its trailers. Buffers at most one chunk.
 async fn pipe(
     from: &mut RecvStream,
-    to: &mut SendStream<Piece>,
-    answer: Option<(&Flow, &End<'_>)>,
-) -> Result<(), Broken> {
+    to: &mut SendStream<BodyChunk>,
+    answer: Option<(&Flow, &AnswerEnd<'_>)>,
+) -> Result<(), ExchangeError> {
     let (flow, end) = answer.unzip();
-    while let Some(mut piece) = poll_fn(|cx| poll_piece(cx, from, (to, end))).await? {
-        while !piece.is_empty() {
-            to.reserve_capacity(piece.len());
-            let room = wait_for_room(to, flow).await?;
-            let part = piece.split_to(room.min(piece.len()));
+    while let Some(mut chunk) = poll_fn(|cx| poll_chunk(cx, from, (to, end))).await? {
+        while !chunk.is_empty() {
+            to.reserve_capacity(chunk.len());
+            let capacity = wait_for_capacity(to, flow).await?;
+            let part = chunk.split_to(capacity.min(chunk.len()));
             let count = part.len();
-            let is_last = piece.is_empty() && from.is_end_stream();
-            send(to.send_data(Piece::Relayed(part), is_last))?;
-            // So much was taken from there.
+            let is_last = chunk.is_empty() && from.is_end_stream();
+            send(to.send_data(BodyChunk::Relayed(part), is_last))?;
+            // Cannot fail, because these bytes were received.
             let _ = from.flow_control().release_capacity(count);
             if is_last {
                 return Ok(());
@@ -211,77 +211,85 @@ async fn pipe(
     }
     match poll_fn(|cx| from.poll_trailers(cx)).await {
         Ok(Some(trailers)) => send(to.send_trailers(trailers)),
-        Err(error) if !is_end(&error, end) => Err(broken_at_source(&error)),
-        _ => send(to.send_data(Piece::Relayed(Bytes::new()), true)),
+        Err(error) if !is_end(&error, end) => Err(source_error(&error)),
+        _ => send(to.send_data(BodyChunk::Relayed(Bytes::new()), true)),
     }
 }
 
-fn send(result: Result<(), Error>) -> Result<(), Broken> {
-    result.map_err(|error| Broken::Sink(Some(reason_of(&error))))
+fn send(result: Result<(), Error>) -> Result<(), ExchangeError> {
+    result.map_err(|error| ExchangeError::Sink(Some(reason_of(&error))))
 }
 
-/// Waits for more of a body; `None` at its end.
-fn poll_piece(
+/// Waits for the next chunk. Returns `None` at the end.
+fn poll_chunk(
     cx: &mut Context,
     from: &mut RecvStream,
-    (to, end): (&mut SendStream<Piece>, Option<&End>),
-) -> Poll<Result<Option<Bytes>, Broken>> {
+    (to, end): (&mut SendStream<BodyChunk>, Option<&AnswerEnd>),
+) -> Poll<Result<Option<Bytes>, ExchangeError>> {
     if let Poll::Ready(reset) = to.poll_reset(cx) {
-        return Poll::Ready(Err(Broken::Sink(reset.ok())));
+        return Poll::Ready(Err(ExchangeError::Sink(reset.ok())));
     }
     match ready!(from.poll_data(cx)).transpose() {
-        Err(error) if !is_end(&error, end) => Poll::Ready(Err(broken_at_source(&error))),
-        piece => Poll::Ready(Ok(piece.unwrap_or(None))),
+        Err(error) if !is_end(&error, end) => Poll::Ready(Err(source_error(&error))),
+        chunk => Poll::Ready(Ok(chunk.unwrap_or(None))),
     }
 }
 
-/// Waits until some of what was reserved may be sent; Node has limits of its own.
-async fn wait_for_room(to: &mut SendStream<Piece>, flow: Option<&Flow>) -> Result<usize, Broken> {
+/// Waits for send capacity. Without a `flow`, the receiver is Node, which has its own time limits.
+async fn wait_for_capacity(
+    to: &mut SendStream<BodyChunk>,
+    flow: Option<&Flow>,
+) -> Result<usize, ExchangeError> {
     let Some(flow) = flow else {
-        return poll_fn(|cx| poll_room(cx, to)).await;
+        return poll_fn(|cx| poll_capacity(cx, to)).await;
     };
-    // What is written to a client that takes nothing would wait in memory.
-    flow.has_room().await;
+    // Otherwise, unsent bytes for a stalled client would accumulate in memory.
+    flow.wait_until_unblocked().await;
     loop {
         let before = flow.sent.get();
-        let room = poll_fn(|cx| poll_room(cx, to));
-        match tokio::time::timeout(flow.patience(), room).await {
-            Ok(room) => return room,
-            // It waits for others.
-            Err(_) if flow.sent.get() >= before + LEAST_PROGRESS => {}
-            Err(_) => return Err(Broken::Stalled),
+        let capacity = poll_fn(|cx| poll_capacity(cx, to));
+        match tokio::time::timeout(flow.stall_timeout(), capacity).await {
+            Ok(capacity) => return capacity,
+            // The stream waits for other streams of the session.
+            Err(_) if flow.sent.get() >= before + MIN_PROGRESS => {}
+            Err(_) => return Err(ExchangeError::Stalled),
         }
     }
 }
 
-/// Waits until some of what was reserved may be sent.
-fn poll_room(cx: &mut Context, to: &mut SendStream<Piece>) -> Poll<Result<usize, Broken>> {
+/// Waits for send capacity.
+fn poll_capacity(
+    cx: &mut Context,
+    to: &mut SendStream<BodyChunk>,
+) -> Poll<Result<usize, ExchangeError>> {
     if let Poll::Ready(reset) = to.poll_reset(cx) {
-        return Poll::Ready(Err(Broken::Sink(reset.ok())));
+        return Poll::Ready(Err(ExchangeError::Sink(reset.ok())));
     }
     loop {
         match to.capacity() {
             0 => match ready!(to.poll_capacity(cx)) {
                 Some(Ok(_)) => {}
-                _ => return Poll::Ready(Err(Broken::Sink(Some(Reason::CANCEL)))),
+                _ => return Poll::Ready(Err(ExchangeError::Sink(Some(Reason::CANCEL)))),
             },
-            room => return Poll::Ready(Ok(room)),
+            capacity => return Poll::Ready(Ok(capacity)),
         }
     }
 }
 
-/// Who has answered may reset what it does not read, without an error (RFC 9113 §8.1): its answer was whole, if its end came
-/// before.
-fn is_end(error: &Error, end: Option<&End>) -> bool {
-    error.is_reset() && error.reason() == Some(Reason::NO_ERROR) && end.is_some_and(End::has_come)
+/// Returns whether Node's answer was complete before the reset. A server may reset an unread upload with `NO_ERROR`
+/// after its answer (RFC 9113 §8.1).
+fn is_end(error: &Error, end: Option<&AnswerEnd>) -> bool {
+    error.is_reset()
+        && error.reason() == Some(Reason::NO_ERROR)
+        && end.is_some_and(AnswerEnd::has_arrived)
 }
 
-fn broken_at_source(error: &Error) -> Broken {
+fn source_error(error: &Error) -> ExchangeError {
     let has_ended = error.is_go_away() && error.is_remote();
     if has_ended && error.reason() == Some(Reason::NO_ERROR) {
-        return Broken::Untaken;
+        return ExchangeError::NotProcessed;
     }
-    Broken::Source(error.is_reset().then(|| reason_of(error)))
+    ExchangeError::Source(error.is_reset().then(|| reason_of(error)))
 }
 
 fn reason_of(error: &Error) -> Reason {

@@ -1,9 +1,9 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-/// What a client says before its first frame (RFC 9113 §3.4).
+/// The length of the connection preface (RFC 9113 §3.4).
 const PREFACE: usize = 24;
-/// Length, type, flags and stream (RFC 9113 §4.1).
+/// The length of a frame header (RFC 9113 §4.1).
 const HEAD: usize = 9;
 
 const DATA: u8 = 0;
@@ -12,53 +12,53 @@ const RST_STREAM: u8 = 3;
 const SETTINGS: u8 = 4;
 const PING: u8 = 6;
 const CONTINUATION: u8 = 9;
-/// Of SETTINGS and PING: it answers one of ours.
+/// The flag of SETTINGS and PING that marks a reply.
 const ACK: u8 = 1;
-/// Of DATA and HEADERS.
+/// The flag of DATA and HEADERS that ends a stream.
 const END_STREAM: u8 = 1;
 
-/// One byte in so many that come is of a request, or the client was sent one for them, but for some that are free. The
-/// numbers are nginx's.
-const LEAST_SHARE: u64 = 8;
-const FREE: u64 = 1024 * 1024;
+/// Bytes of requests and sent bytes together must be at least an eighth of the received bytes, with a credit of 1 MiB.
+/// nginx uses the same numbers.
+const MIN_REQUEST_SHARE: u64 = 8;
+const FREE_BYTES: u64 = 1024 * 1024;
 
-/// How often something may happen.
+/// A rate limit.
 #[derive(Clone, Copy, Debug)]
 pub struct Rate {
-    /// At once.
+    /// The number of events that may happen at once.
     pub burst: f64,
-    /// Besides.
+    /// The number of additional events per second.
     pub per_second: f64,
 }
 
 /// A token bucket that refills over time.
-struct Bucket {
+struct TokenBucket {
     rate: Rate,
     tokens: f64,
     since: Duration,
 }
 
-/// Finds the heads of frames in what has come, however it is cut.
+/// Parses frame headers from a byte stream.
 #[derive(Default)]
-struct Heads {
-    /// Bytes until the next head.
+struct FrameHeads {
+    /// The number of bytes until the next header.
     skipped: usize,
     head: [u8; HEAD],
-    /// Bytes of the head that have come.
-    come: usize,
+    /// The number of received bytes of the header.
+    received: usize,
 }
 
-/// Counts frames that cost a client nothing and make us work; h2 knows none of them but as a frame that it has dealt with.
-pub struct Frames {
-    heads: Heads,
-    /// Bytes that have come, and those among them that are of requests.
-    come: u64,
-    asked: u64,
-    resets: Bucket,
-    questions: Bucket,
+/// Limits frames that are cheap for the client and expensive for the server. h2 does not report them.
+pub struct FrameLimiter {
+    heads: FrameHeads,
+    /// The number of received bytes, and how many of them belong to requests.
+    received: u64,
+    request_bytes: u64,
+    resets: TokenBucket,
+    control_frames: TokenBucket,
 }
 
-impl Bucket {
+impl TokenBucket {
     fn new(rate: Rate) -> Self {
         Self {
             rate,
@@ -67,8 +67,8 @@ impl Bucket {
         }
     }
 
-    /// Whether it is one too many.
-    fn overflows(&mut self, now: Duration) -> bool {
+    /// Takes a token. Returns whether none was left.
+    fn is_exceeded(&mut self, now: Duration) -> bool {
         let passed = now.saturating_sub(self.since).as_secs_f64();
         self.since = now;
         self.tokens = (self.tokens + passed * self.rate.per_second).min(self.rate.burst);
@@ -80,90 +80,90 @@ impl Bucket {
     }
 }
 
-impl Heads {
-    /// The next one; it is taken away, and what comes before it.
+impl FrameHeads {
+    /// Returns the next header. Removes it and the preceding bytes from `bytes`.
     fn next(&mut self, bytes: &mut &[u8]) -> Option<[u8; HEAD]> {
         let skipped = self.skipped.min(bytes.len());
         self.skipped -= skipped;
         *bytes = &bytes[skipped..];
-        let taken = (HEAD - self.come).min(bytes.len());
-        self.head[self.come..][..taken].copy_from_slice(&bytes[..taken]);
-        self.come += taken;
+        let taken = (HEAD - self.received).min(bytes.len());
+        self.head[self.received..][..taken].copy_from_slice(&bytes[..taken]);
+        self.received += taken;
         *bytes = &bytes[taken..];
-        if self.come < HEAD {
+        if self.received < HEAD {
             return None;
         }
-        self.come = 0;
+        self.received = 0;
         let [a, b, c, ..] = self.head;
         self.skipped = u32::from_be_bytes([0, a, b, c]) as usize;
         Some(self.head)
     }
 }
 
-impl Frames {
-    /// `resets` is for streams that are cancelled, `questions` for PING and SETTINGS, which want an answer.
-    pub fn new(resets: Rate, questions: Rate) -> Self {
+impl FrameLimiter {
+    /// Creates a limiter. `resets` limits canceled streams; `control_frames` limits PING and SETTINGS.
+    pub fn new(resets: Rate, control_frames: Rate) -> Self {
         Self {
-            heads: Heads {
+            heads: FrameHeads {
                 skipped: PREFACE,
-                ..Heads::default()
+                ..FrameHeads::default()
             },
-            come: 0,
-            asked: 0,
-            resets: Bucket::new(resets),
-            questions: Bucket::new(questions),
+            received: 0,
+            request_bytes: 0,
+            resets: TokenBucket::new(resets),
+            control_frames: TokenBucket::new(control_frames),
         }
     }
 
-    /// Counts a reset of ours like those of the client; whether it is one too many.
+    /// Counts a reset that the server sent. Returns whether it exceeds the limit.
     pub fn note_reset(&mut self, now: Duration) -> bool {
-        self.resets.overflows(now)
+        self.resets.is_exceeded(now)
     }
 
-    /// Looks at what a client has sent, which was sent so much before; whether that is too much.
-    pub fn overflow(&mut self, mut bytes: &[u8], (now, sent): (Duration, u64)) -> bool {
-        let mut is_too_much = false;
-        self.come += bytes.len() as u64;
+    /// Counts received frames. Returns whether they exceed a limit. `sent` is the number of bytes sent to the client.
+    pub fn exceeds_limits(&mut self, mut bytes: &[u8], (now, sent): (Duration, u64)) -> bool {
+        let mut is_exceeded = false;
+        self.received += bytes.len() as u64;
         while let Some([_, _, _, kind, flags, ..]) = self.heads.next(&mut bytes) {
-            is_too_much |= match kind {
+            is_exceeded |= match kind {
                 DATA | HEADERS | CONTINUATION => {
-                    self.asked += self.heads.skipped as u64;
+                    self.request_bytes += self.heads.skipped as u64;
                     false
                 }
-                RST_STREAM => self.resets.overflows(now),
-                PING | SETTINGS if flags & ACK == 0 => self.questions.overflows(now),
+                RST_STREAM => self.resets.is_exceeded(now),
+                PING | SETTINGS if flags & ACK == 0 => self.control_frames.is_exceeded(now),
                 _ => false,
             };
         }
-        is_too_much || self.come / LEAST_SHARE > self.asked + sent + FREE
+        is_exceeded || self.received / MIN_REQUEST_SHARE > self.request_bytes + sent + FREE_BYTES
     }
 }
 
-/// Notes which streams a server has ended, for h2 does not say so of one that is reset at once.
+/// Records which streams a server has ended. h2 does not report the end if a reset follows immediately.
 #[derive(Default)]
-pub struct Ends {
-    heads: Heads,
-    /// Whether each of these has ended.
+pub struct StreamEnds {
+    heads: FrameHeads,
+    /// Whether each tracked stream has ended.
     streams: HashMap<u32, bool>,
 }
 
-impl Ends {
-    /// Looks for the end of a stream from now on.
-    pub fn expect(&mut self, stream: u32) {
+impl StreamEnds {
+    /// Starts to track a stream.
+    pub fn track(&mut self, stream: u32) {
         self.streams.insert(stream, false);
     }
 
-    /// Whether it has come.
-    pub fn has_come(&self, stream: u32) -> bool {
+    /// Returns whether the stream has ended.
+    pub fn has_arrived(&self, stream: u32) -> bool {
         self.streams.get(&stream) == Some(&true)
     }
 
-    /// Nobody wants to know it any more.
+    /// Stops tracking a stream.
     pub fn forget(&mut self, stream: u32) {
         self.streams.remove(&stream);
     }
 
-    /// Looks at what the server has sent.
+    /// Parses bytes that the server has sent.
     pub fn read(&mut self, mut bytes: &[u8]) {
         while let Some([_, _, _, kind, flags, stream @ ..]) = self.heads.next(&mut bytes) {
             if (kind == DATA || kind == HEADERS)
@@ -187,13 +187,13 @@ mod tests {
 
     const START: (Duration, u64) = (Duration::ZERO, 0);
 
-    fn frames() -> Frames {
-        let mut frames = Frames::new(FEW, FEW);
-        assert!(!frames.overflow(&[0; PREFACE], START));
+    fn frames() -> FrameLimiter {
+        let mut frames = FrameLimiter::new(FEW, FEW);
+        assert!(!frames.exceeds_limits(&[0; PREFACE], START));
         frames
     }
 
-    /// On stream 1.
+    /// Returns a frame on stream 1.
     fn frame(kind: u8, flags: u8, length: u8) -> Vec<u8> {
         let mut bytes = vec![0, 0, length, kind, flags, 0, 0, 0, 1];
         bytes.resize(HEAD + usize::from(length), RST_STREAM);
@@ -201,46 +201,48 @@ mod tests {
     }
 
     #[test]
-    fn counts_what_is_cancelled_and_what_wants_an_answer() {
+    fn limits_resets_pings_and_settings() {
         for kind in [RST_STREAM, PING, SETTINGS] {
             let mut frames = frames();
             let bytes = frame(kind, 0, 8);
-            let found: Vec<_> = (0..3).map(|_| frames.overflow(&bytes, START)).collect();
+            let found: Vec<_> = (0..3)
+                .map(|_| frames.exceeds_limits(&bytes, START))
+                .collect();
             assert_eq!(found, [false, false, true]);
-            assert!(!frames.overflow(&bytes, (Duration::from_secs(1), 0)));
-            assert!(frames.overflow(&bytes, (Duration::from_secs(1), 0)));
+            assert!(!frames.exceeds_limits(&bytes, (Duration::from_secs(1), 0)));
+            assert!(frames.exceeds_limits(&bytes, (Duration::from_secs(1), 0)));
         }
     }
 
     #[test]
-    fn finds_that_little_of_what_comes_is_for_anything() {
+    fn limits_bytes_that_belong_to_no_request() {
         const WINDOW_UPDATE: u8 = 8;
         let many = |kind: u8, length: u8| frame(kind, 0, length).repeat(10_000);
-        let is_too_much = |bytes: &[u8], sent: u64| {
+        let is_exceeded = |bytes: &[u8], sent: u64| {
             let mut frames = frames();
-            (1..100).any(|round| frames.overflow(bytes, (Duration::ZERO, round * sent)))
+            (1..100).any(|round| frames.exceeds_limits(bytes, (Duration::ZERO, round * sent)))
         };
-        assert!(is_too_much(&many(WINDOW_UPDATE, 4), 0));
-        assert!(!is_too_much(&many(WINDOW_UPDATE, 4), 20_000));
-        assert!(!is_too_much(&many(DATA, 4), 0));
+        assert!(is_exceeded(&many(WINDOW_UPDATE, 4), 0));
+        assert!(!is_exceeded(&many(WINDOW_UPDATE, 4), 20_000));
+        assert!(!is_exceeded(&many(DATA, 4), 0));
     }
 
     #[test]
-    fn counts_no_other_frames() {
+    fn ignores_other_frames() {
         let mut frames = frames();
         for bytes in [
             frame(0, 0, 200),
             frame(PING, ACK, 8),
             frame(SETTINGS, ACK, 0),
         ] {
-            assert!(!(0..5).any(|_| frames.overflow(&bytes, START)));
+            assert!(!(0..5).any(|_| frames.exceeds_limits(&bytes, START)));
         }
     }
 
     #[test]
-    fn knows_the_ends_of_streams_that_are_expected() {
-        let mut ends = Ends::default();
-        ends.expect(1);
+    fn records_the_ends_of_tracked_streams() {
+        let mut ends = StreamEnds::default();
+        ends.track(1);
         for not_yet in [
             frame(SETTINGS, ACK, 0),
             frame(DATA, 0, 3),
@@ -248,22 +250,24 @@ mod tests {
         ] {
             ends.read(&not_yet);
         }
-        assert!(!ends.has_come(1));
+        assert!(!ends.has_arrived(1));
         ends.read(&frame(DATA, END_STREAM, 3));
-        assert!(ends.has_come(1));
+        assert!(ends.has_arrived(1));
         ends.forget(1);
         ends.read(&frame(HEADERS, END_STREAM | 4, 3));
-        assert!(!ends.has_come(1));
+        assert!(!ends.has_arrived(1));
     }
 
     #[test]
-    fn finds_frames_however_they_are_cut() {
+    fn finds_frames_in_fragmented_input() {
         let bytes = [frame(0, 0, 20), frame(RST_STREAM, 0, 4)].concat();
         for size in 1..bytes.len() {
             let mut frames = frames();
             let mut count = || {
                 let pieces = bytes.chunks(size);
-                pieces.filter(|piece| frames.overflow(piece, START)).count()
+                pieces
+                    .filter(|piece| frames.exceeds_limits(piece, START))
+                    .count()
             };
             assert_eq!([count(), count(), count()], [0, 0, 1], "pieces of {size}");
         }

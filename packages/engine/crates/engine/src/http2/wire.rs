@@ -10,127 +10,129 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::sync::Notify;
 
-use super::frames::{Ends, Frames};
-use crate::observe::Answering;
-use crate::send::TURN;
+use super::frames::{FrameLimiter, StreamEnds};
+use crate::observe::ObservedAnswer;
+use crate::send::TURN_BYTES;
 use crate::stream::Stream;
 use crate::thread::Thread;
 
-/// Bytes that are gathered before they are written: answers of one turn leave together, and as whole records of TLS.
-const GATHERED: usize = 64 * 1024;
+/// The maximum number of bytes to gather before a write. Fewer writes mean fewer packets and larger TLS records.
+const MAX_GATHERED: usize = 64 * 1024;
 
-/// A stream as h2 reads and writes it.
+/// The transport of an h2 session over a stream.
 pub struct Wire<S> {
     stream: S,
     flow: Rc<Flow>,
 }
 
-/// What passes a wire.
+/// The state of a transport, shared with the session's owner.
 pub struct Flow {
     thread: Rc<Thread>,
-    /// The thread's own within a turn; who is blocked keeps it.
+    /// The output buffer, borrowed from the thread. A blocked session keeps it after its turn.
     out: RefCell<Vec<u8>>,
-    /// Whether what is written is gathered until somebody says that it may leave.
-    is_held: Cell<bool>,
-    /// What had been sent when this turn began.
+    /// Whether writes are gathered until the turn ends.
+    is_gathering: Cell<bool>,
+    /// The value of `sent` when the turn began.
     turn: Cell<u64>,
     blocked_since: Cell<Option<Duration>>,
     unblocked: Notify,
-    frames: RefCell<Option<Frames>>,
-    /// Those of a server's streams.
-    pub ends: RefCell<Ends>,
-    /// Answers of the table that wait for the peer.
-    answers: Cell<usize>,
-    /// Answers whose last bytes are written, if not by the system yet.
-    written: RefCell<Vec<Answering>>,
-    /// Whether the peer's session is to end: it wants too much work.
-    pub is_unwanted: Cell<bool>,
-    /// When something last passed, either way.
+    frames: RefCell<Option<FrameLimiter>>,
+    /// The ended streams of a session with Node.
+    pub ends: RefCell<StreamEnds>,
+    /// The number of table answers that h2 has not completely sent.
+    pending_answers: Cell<usize>,
+    /// Answers whose last bytes are in `out`.
+    written: RefCell<Vec<ObservedAnswer>>,
+    /// Whether the session must end because its client causes too much work.
+    pub must_close: Cell<bool>,
+    /// The time of the last received or sent byte.
     pub active: Cell<Duration>,
-    /// Bytes that the system has taken.
+    /// The number of bytes written to the socket.
     pub sent: Cell<u64>,
 }
 
 impl Flow {
-    /// Nothing has passed; `frames` counts those that come from a client.
-    pub fn new(thread: &Rc<Thread>, frames: Option<Frames>) -> Rc<Self> {
+    /// Creates the state. `frames` limits the frames of a client.
+    pub fn new(thread: &Rc<Thread>, frames: Option<FrameLimiter>) -> Rc<Self> {
         Rc::new(Self {
             thread: thread.clone(),
             out: RefCell::default(),
-            is_held: Cell::new(false),
+            is_gathering: Cell::new(false),
             turn: Cell::new(0),
             blocked_since: Cell::new(None),
             unblocked: Notify::new(),
             frames: RefCell::new(frames),
             ends: RefCell::default(),
-            answers: Cell::new(0),
+            pending_answers: Cell::new(0),
             written: RefCell::default(),
-            is_unwanted: Cell::new(false),
+            must_close: Cell::new(false),
             active: Cell::new(thread.now()),
             sent: Cell::new(0),
         })
     }
 
-    /// Gathers what is written from now on, in a new turn.
-    pub fn hold(&self) {
-        self.is_held.set(true);
+    /// Starts a turn, and gathers writes until it ends.
+    pub fn start_turn(&self) {
+        self.is_gathering.set(true);
         self.turn.set(self.sent.get());
     }
 
-    /// Whether so much was sent in this turn that it is the turn of others.
+    /// Returns whether the session has sent enough in this turn that other connections must proceed.
     pub fn has_had_turn(&self) -> bool {
-        self.is_held.get() && self.sent.get() - self.turn.get() >= TURN as u64
+        self.is_gathering.get() && self.sent.get() - self.turn.get() >= TURN_BYTES as u64
     }
 
-    /// Whether what is written now does not leave in this turn.
-    pub fn is_stuck(&self) -> bool {
+    /// Returns whether new output must wait for a later turn.
+    pub fn cannot_send_now(&self) -> bool {
         self.blocked_since().is_some() || self.has_had_turn()
     }
 
-    /// Lets go what was gathered; ready when the system has it all.
-    pub fn poll_release(&self, cx: &mut Context, stream: &Stream) -> Poll<io::Result<()>> {
-        self.is_held.set(false);
+    /// Ends the turn and writes the gathered bytes. Ready when the socket has accepted all of them.
+    pub fn poll_end_turn(&self, cx: &mut Context, stream: &Stream) -> Poll<io::Result<()>> {
+        self.is_gathering.set(false);
         let result = self.poll_flush(cx, stream);
         if !matches!(result, Poll::Ready(Err(_))) {
-            self.written.take().into_iter().for_each(Answering::end);
+            self.written
+                .take()
+                .into_iter()
+                .for_each(ObservedAnswer::end);
         }
         result
     }
 
-    /// How many answers of the table wait for the peer.
-    pub fn answers(&self) -> usize {
-        self.answers.get()
+    pub fn pending_answers(&self) -> usize {
+        self.pending_answers.get()
     }
 
-    /// One more does.
+    /// Counts a pending answer.
     pub fn begin_answer(&self) {
-        let before = self.answers.replace(self.answers() + 1);
-        self.thread.waiting.add(before);
+        let before = self.pending_answers.replace(self.pending_answers() + 1);
+        self.thread.stream_quota.add(before);
     }
 
-    /// One less does.
+    /// Removes a pending answer.
     pub fn drop_answer(&self) {
-        let before = self.answers.replace(self.answers() - 1);
-        self.thread.waiting.remove(before, before - 1);
+        let before = self.pending_answers.replace(self.pending_answers() - 1);
+        self.thread.stream_quota.remove(before, before - 1);
     }
 
-    /// The last bytes of an answer are written: it ends with the turn, unless its client has gone.
-    pub fn end_soon(&self, answering: Answering) {
+    /// Completes the answer at the end of the turn, unless the connection fails before.
+    pub fn end_with_turn(&self, answering: ObservedAnswer) {
         self.written.borrow_mut().push(answering);
     }
 
-    /// How long a client may take nothing.
-    pub fn patience(&self) -> Duration {
+    /// Returns how long a client may make no progress.
+    pub fn stall_timeout(&self) -> Duration {
         self.thread.shared.limits.socket
     }
 
-    /// Since when the peer does not take what is there for it.
+    /// Returns the time since which the peer has not read pending output.
     pub fn blocked_since(&self) -> Option<Duration> {
         self.blocked_since.get()
     }
 
-    /// Waits until the peer takes what is there for it.
-    pub async fn has_room(&self) {
+    /// Waits until the socket accepts pending output.
+    pub async fn wait_until_unblocked(&self) {
         while self.blocked_since().is_some() {
             self.unblocked.notified().await;
         }
@@ -139,8 +141,8 @@ impl Flow {
     fn poll_flush(&self, cx: &mut Context, stream: &Stream) -> Poll<io::Result<()>> {
         let mut out = self.out.borrow_mut();
         if out.is_empty() {
-            self.give_back(&mut out);
-            // What h2 holds of a frame may be blocked still.
+            self.return_buffer(&mut out);
+            // Do not clear the blocked state, because h2 may still hold part of a frame.
             return Poll::Ready(Ok(()));
         }
         let mut written = 0;
@@ -154,9 +156,9 @@ impl Flow {
             }
         };
         self.note_sent(written);
-        // What a failed write leaves is never sent, and its answers do not count as whole.
+        // After a failed write, the remaining answers do not count as complete.
         if matches!(result, Poll::Ready(Ok(()))) {
-            self.give_back(&mut out);
+            self.return_buffer(&mut out);
         } else {
             out.drain(..written);
         }
@@ -164,7 +166,7 @@ impl Flow {
         result
     }
 
-    fn give_back(&self, out: &mut Vec<u8>) {
+    fn return_buffer(&self, out: &mut Vec<u8>) {
         if out.capacity() > 0 {
             self.thread.out.replace(take(out));
         }
@@ -176,23 +178,23 @@ impl Flow {
         stream: &Stream,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
-        if self.out.borrow().len() + bytes.len() <= GATHERED {
+        if self.out.borrow().len() + bytes.len() <= MAX_GATHERED {
             let out = &mut *self.out.borrow_mut();
             if out.capacity() == 0 {
                 *out = self.thread.out.take();
                 out.clear();
-                out.reserve(GATHERED);
+                out.reserve(MAX_GATHERED);
             }
             out.extend_from_slice(bytes);
             return Poll::Ready(Ok(bytes.len()));
         }
-        // Who holds it sees that, and has its task polled again.
+        // The owner of the turn checks this and polls again.
         if self.has_had_turn() {
             return Poll::Pending;
         }
         let of_bytes = {
             let out = &mut *self.out.borrow_mut();
-            let taken = stream.try_write_both(out, &bytes[..GATHERED - out.len()])?;
+            let taken = stream.try_write_both(out, &bytes[..MAX_GATHERED - out.len()])?;
             self.note_sent(taken);
             let of_out = taken.min(out.len());
             out.drain(..of_out);
@@ -203,7 +205,7 @@ impl Flow {
             return Poll::Ready(Ok(of_bytes));
         }
         ready!(self.poll_flush(cx, stream))?;
-        let count = match stream.poll_write(cx, &bytes[..GATHERED.min(bytes.len())]) {
+        let count = match stream.poll_write(cx, &bytes[..MAX_GATHERED.min(bytes.len())]) {
             Poll::Pending => {
                 self.set_blocked(true);
                 return Poll::Pending;
@@ -215,24 +217,24 @@ impl Flow {
         Poll::Ready(Ok(count))
     }
 
-    /// A stream was reset for what its client has asked for.
+    /// Counts a stream that the server has reset because of its client.
     pub fn note_reset(&self) {
         let frames = &mut *self.frames.borrow_mut();
         if frames
             .as_mut()
             .is_some_and(|frames| frames.note_reset(self.thread.now()))
         {
-            self.is_unwanted.set(true);
+            self.must_close.set(true);
         }
     }
 
-    /// Looks at what the peer has sent.
-    fn look_at(&self, bytes: &[u8]) {
+    /// Inspects received frames.
+    fn inspect(&self, bytes: &[u8]) {
         let Some(frames) = &mut *self.frames.borrow_mut() else {
             return self.ends.borrow_mut().read(bytes);
         };
-        if frames.overflow(bytes, (self.thread.now(), self.sent.get())) {
-            self.is_unwanted.set(true);
+        if frames.exceeds_limits(bytes, (self.thread.now(), self.sent.get())) {
+            self.must_close.set(true);
         }
     }
 
@@ -257,7 +259,6 @@ impl Flow {
 }
 
 impl<S: Deref<Target = Stream>> Wire<S> {
-    /// A wire over this stream.
     pub fn new(stream: S, flow: &Rc<Flow>) -> Self {
         Self {
             stream,
@@ -273,12 +274,12 @@ impl<S: Deref<Target = Stream> + Unpin> AsyncRead for Wire<S> {
         buffer: &mut ReadBuf,
     ) -> Poll<io::Result<()>> {
         let Flow { thread, active, .. } = &*self.flow;
-        // Not into the space itself, which would have to be cleared before.
+        // Reading directly into `buffer` would require clearing it first.
         let space = &mut thread.buffer.borrow_mut();
         let most = buffer.remaining().min(space.len());
         let count = ready!(self.stream.poll_read(cx, &mut space[..most]))?;
         active.set(thread.now());
-        self.flow.look_at(&space[..count]);
+        self.flow.inspect(&space[..count]);
         buffer.put_slice(&space[..count]);
         Poll::Ready(Ok(()))
     }
@@ -290,13 +291,13 @@ impl<S: Deref<Target = Stream> + Unpin> AsyncWrite for Wire<S> {
     }
 
     fn poll_flush(self: Pin<&mut Self>, cx: &mut Context) -> Poll<io::Result<()>> {
-        if self.flow.is_held.get() {
+        if self.flow.is_gathering.get() {
             return Poll::Ready(Ok(()));
         }
         self.flow.poll_flush(cx, &self.stream)
     }
 
-    /// Who has made the wire ends its stream.
+    /// The owner of the transport closes the stream.
     fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context) -> Poll<io::Result<()>> {
         Poll::Ready(Ok(()))
     }

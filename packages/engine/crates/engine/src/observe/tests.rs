@@ -14,10 +14,14 @@ fn observations() -> Observations {
 }
 
 fn of(thread: &Thread) -> &Observations {
-    thread.shared.observations.as_ref().expect("it is observed")
+    thread
+        .shared
+        .observations
+        .as_ref()
+        .expect("observations are enabled")
 }
 
-/// `[begun, aborted, saved, sent]`, then how many of either class.
+/// Returns `[started, aborted, saved, sent]` and the counts of both classes.
 fn counts(thread: &Thread) -> ([i64; 4], [i64; 2]) {
     let all = of(thread).counts();
     let class = |class: u8| all[TOTALS + usize::from(class)];
@@ -27,7 +31,7 @@ fn counts(thread: &Thread) -> ([i64; 4], [i64; 2]) {
     )
 }
 
-/// A record: what stands in its last fields.
+/// The last fields of a log record.
 #[derive(Debug, PartialEq)]
 struct Record {
     sent: u64,
@@ -41,10 +45,14 @@ fn take_records(thread: &Thread) -> Vec<Record> {
     let mut rest = &log[..];
     let mut records = Vec::new();
     while let Some((length, _)) = rest.split_at_checked(4) {
-        let length = u32::from_le_bytes(length.try_into().expect("there are four"));
+        let length = u32::from_le_bytes(length.try_into().expect("the slice has four bytes"));
         let (record, behind) = rest.split_at(length as usize);
-        let number = |at: usize| record[at..at + 8].try_into().expect("there are eight");
-        assert!(f64::from_le_bytes(number(4)) > 1e9, "it is a time of today");
+        let number = |at: usize| {
+            record[at..at + 8]
+                .try_into()
+                .expect("the slice has eight bytes")
+        };
+        assert!(f64::from_le_bytes(number(4)) > 1e9, "the time is recent");
         assert!((0.0..ALL).contains(&f64::from_le_bytes(number(12))));
         records.push(Record {
             sent: u64::from_le_bytes(number(20)),
@@ -74,7 +82,7 @@ async fn wait_until_closed(thread: &Rc<Thread>) {
 }
 
 #[test]
-fn counts_and_records_what_was_sent_whole() {
+fn counts_and_logs_complete_answers() {
     on_observed_thread(LIMITS, observations(), async |thread, _| {
         let head = "HEAD /a HTTP/1.1\r\nHost: x\r\n\r\n";
         let mut client = client(thread, &[head, HIT, LAST_HIT].concat()).await;
@@ -82,7 +90,7 @@ fn counts_and_records_what_was_sent_whole() {
         let sent = 2 * BODY as i64;
         assert_eq!(counts(thread), ([3, 0, 14, sent], [3, 0]));
         let all = of(thread).counts();
-        assert!(all[4] > 0, "it has taken its time");
+        assert!(all[4] > 0, "the duration is positive");
         assert_eq!(all[TOTALS + CLASSES..], [0, 3, 0]);
         let records = [
             record(0, OK_CLASS, false, head),
@@ -95,7 +103,7 @@ fn counts_and_records_what_was_sent_whole() {
 }
 
 #[test]
-fn tells_answers_of_other_classes_apart_though_the_table_is_another_meanwhile() {
+fn keeps_the_class_of_an_answer_after_the_table_changes() {
     on_observed_thread(LIMITS, observations(), async |thread, _| {
         let same = "GET /a HTTP/1.1\r\nHost: x\r\nIf-None-Match: \"x\"\r\n\r\n";
         let mut client = client(thread, &[same, LAST_HIT].concat()).await;
@@ -108,7 +116,7 @@ fn tells_answers_of_other_classes_apart_though_the_table_is_another_meanwhile() 
 }
 
 #[test]
-fn knows_how_much_a_client_took_that_has_gone() {
+fn counts_the_bytes_sent_to_a_disconnected_client() {
     on_observed_thread(LIMITS, observations(), async |thread, _| {
         let mut client = client(thread, &[HIT, HIT].concat()).await;
         read(&mut client, 1000).await;
@@ -124,9 +132,9 @@ fn knows_how_much_a_client_took_that_has_gone() {
 }
 
 #[test]
-fn leaves_answers_to_node_while_nobody_takes_the_records() {
+fn leaves_answers_to_node_while_the_log_is_full() {
     let full = Observations {
-        most_log: 1,
+        max_log: 1,
         ..observations()
     };
     on_observed_thread(LIMITS, full, async |thread, events| {
@@ -144,7 +152,7 @@ fn leaves_answers_to_node_while_nobody_takes_the_records() {
 }
 
 #[test]
-fn observes_nothing_where_nobody_looks() {
+fn observes_nothing_without_the_option() {
     on_thread(LIMITS, async |thread, _| {
         let mut client = client(thread, LAST_HIT).await;
         read_all(&mut client).await;

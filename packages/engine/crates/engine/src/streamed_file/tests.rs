@@ -3,30 +3,30 @@ use std::path::PathBuf;
 
 use super::*;
 
-/// A file of a test, which goes with it.
+/// A temporary file, removed when it is dropped.
 struct Sample(PathBuf);
 
 impl Sample {
     fn new(name: &str, text: &str) -> Self {
         let name = format!("serve-dist-{}-{name}", std::process::id());
         let path = std::env::temp_dir().join(name);
-        fs::write(&path, text).expect("the folder takes files");
+        fs::write(&path, text).expect("the folder is writable");
         Self(path)
     }
 
     fn state(&self) -> String {
-        let file = File::open(&self.0).expect("it is there");
-        State::of(&file).expect("it is open").to_text()
+        let file = File::open(&self.0).expect("the file exists");
+        State::of(&file).expect("the file is open").to_text()
     }
 
     fn open(&self, has_digest: bool) -> StreamedFile {
-        StreamedFile::open(&self.0, &self.state(), has_digest).expect("nobody has changed it")
+        StreamedFile::open(&self.0, &self.state(), has_digest).expect("the file is unchanged")
     }
 
     fn write(&self, text: &str) {
-        // The time of change has no more than the system's clock ticks.
+        // Change times have the resolution of the system's clock ticks.
         std::thread::sleep(std::time::Duration::from_millis(20));
-        fs::write(&self.0, text).expect("it is there");
+        fs::write(&self.0, text).expect("the file exists");
     }
 }
 
@@ -37,7 +37,7 @@ impl Drop for Sample {
 }
 
 #[test]
-fn opens_a_file_in_its_state_and_no_other() {
+fn opens_a_file_only_in_the_expected_state() {
     let sample = Sample::new("states", "text");
     assert!(sample.open(true).is_unchanged());
     let before = sample.state();
@@ -46,18 +46,18 @@ fn opens_a_file_in_its_state_and_no_other() {
     assert!(StreamedFile::open(&sample.0, "", true).is_none());
     assert!(StreamedFile::open(Path::new("/nowhere"), &before, true).is_none());
     let link = Sample::new("link", "");
-    fs::remove_file(&link.0).expect("it is there");
-    std::os::unix::fs::symlink(&sample.0, &link.0).expect("the folder takes links");
+    fs::remove_file(&link.0).expect("the file exists");
+    std::os::unix::fs::symlink(&sample.0, &link.0).expect("the folder is writable");
     assert!(StreamedFile::open(&link.0, &sample.state(), true).is_none());
 }
 
 #[test]
-fn tells_a_changed_file_from_one_that_lost_its_name() {
+fn distinguishes_a_changed_file_from_a_removed_name() {
     let sample = Sample::new("changes", "text");
     for has_digest in [false, true] {
         let removed = sample.open(has_digest);
-        fs::remove_file(&sample.0).expect("it is there");
-        assert!(!removed.is_unchanged(), "Node looks at it more closely");
+        fs::remove_file(&sample.0).expect("the file exists");
+        assert!(!removed.is_unchanged(), "Node checks it more closely");
         assert!(removed.is_as_before());
         sample.write("text");
         let changed = sample.open(has_digest);
@@ -67,15 +67,15 @@ fn tells_a_changed_file_from_one_that_lost_its_name() {
 }
 
 #[test]
-fn reads_what_is_there() {
+fn reads_available_bytes() {
     let sample = Sample::new("reads", "0123456789");
     let file = sample.open(true);
     let mut buffer = [0; 4];
-    assert_eq!(file.read(&mut buffer, 8).expect("it is open"), 2);
-    // What was just written is in the cache; the file system may not say so.
+    assert_eq!(file.read(&mut buffer, 8).expect("the file is open"), 2);
+    // The bytes are in the page cache. Some file systems cannot report that.
     match file.try_read(&mut buffer, 3) {
         Ok(count) => assert_eq!(&buffer[..count], b"3456"),
         Err(error) => assert_eq!(error.kind(), io::ErrorKind::WouldBlock),
     }
-    assert_eq!(file.read(&mut buffer, 10).expect("it is open"), 0);
+    assert_eq!(file.read(&mut buffer, 10).expect("the file is open"), 0);
 }

@@ -1,0 +1,77 @@
+use std::io;
+use std::pin::{Pin, pin};
+use std::rc::Rc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use h2::client::{Builder, Connection, SendRequest};
+
+use super::body_chunk::BodyChunk;
+use super::wire::{Flow, Wire};
+use super::{REMEMBERED_RESETS, RESETS_REMEMBERED};
+use crate::link::open_pair;
+use crate::stream::Stream;
+use crate::thread::{self, Thread};
+
+/// The receive window of an answer in bytes. A socket of Node buffers as much.
+const WINDOW: u32 = 32 * 1024;
+
+/// Sends requests to Node.
+pub type Sender = (SendRequest<BodyChunk>, Rc<Flow>);
+
+/// An HTTP/2 session with Node for the streams of one client.
+pub struct NodeSession {
+    send: SendRequest<BodyChunk>,
+    flow: Rc<Flow>,
+    connection: Pin<Box<Connection<Wire<Box<Stream>>, BodyChunk>>>,
+    /// The time when its last stream ended.
+    pub idle_since: Duration,
+}
+
+impl NodeSession {
+    /// Opens a session.
+    pub fn open(
+        cx: &mut Context,
+        thread: &Rc<Thread>,
+        client: &thread::Connection,
+    ) -> io::Result<Self> {
+        let (_, stream) = open_pair(client, thread)?;
+        let streams = thread.shared.limits.streams_at_once;
+        let flow = Flow::new(thread, None);
+        let wire = Wire::new(Box::new(stream), &flow);
+        let mut builder = Builder::new();
+        builder
+            .enable_push(false)
+            .max_concurrent_reset_streams(REMEMBERED_RESETS)
+            .reset_stream_duration(RESETS_REMEMBERED)
+            // Node is trusted and needs no limit.
+            .max_local_error_reset_streams(None)
+            .initial_window_size(WINDOW)
+            // A stalled stream must not block other streams.
+            .initial_connection_window_size(streams.saturating_mul(WINDOW))
+            .initial_max_send_streams(streams as usize);
+        // The handshake does not wait, because the socket buffer has space for its first frames.
+        match pin!(builder.handshake(wire)).poll(cx) {
+            Poll::Ready(Ok((send, connection))) => Ok(Self {
+                send,
+                flow,
+                connection: Box::pin(connection),
+                idle_since: thread.now(),
+            }),
+            _ => Err(io::ErrorKind::NotConnected.into()),
+        }
+    }
+
+    /// Returns a sender, or `None` if the session accepts no more requests.
+    pub fn sender(&mut self, cx: &mut Context) -> Option<Sender> {
+        match self.send.poll_ready(cx) {
+            Poll::Ready(Err(_)) => None,
+            _ => Some((self.send.clone(), self.flow.clone())),
+        }
+    }
+
+    /// Drives the session. Returns `false` when it is over.
+    pub fn poll(&mut self, cx: &mut Context) -> bool {
+        self.connection.as_mut().poll(cx).is_pending()
+    }
+}

@@ -1,5 +1,0 @@
-/** The first names of a list that may be long: `a, b, c and 9 more`. */
-export function firstNames(names: readonly string[]): string {
-  const rest = names.length - 3
-  return names.slice(0, 3).join(', ') + (rest > 0 ? ` and ${rest} more` : '')
-}

@@ -1,0 +1,4 @@
+/** Whether a pattern takes files out; `!(a|b).js` is a pattern of its own. */
+export function isNegatedPattern(pattern: string): boolean {
+  return /^!(?!\()/.test(pattern)
+}

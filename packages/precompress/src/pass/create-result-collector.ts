@@ -1,0 +1,117 @@
+import { OperatorError } from '@serve-dist/manifest'
+import { reasonOf } from '@serve-dist/foundation/files/file-error'
+import type { CompressedFile } from '../commit/build-manifest.ts'
+import type { FileFailure } from '../encode/compress-batch.ts'
+import type { FileOutcome, FileTask } from '../encode/compress-file.ts'
+import { AbandonedError } from '../encode/open-encoder.ts'
+import type { Progress } from '../precompress-options.ts'
+
+/** What came of all files of a pass. */
+export interface CompressionResult {
+  readonly files: readonly CompressedFile[]
+  /** Places of variants that others hold. */
+  readonly taken: readonly string[]
+  /** Outcomes of encoding that the cache knew. */
+  readonly cacheHits: number
+}
+
+/** Counts files as they are done and keeps what came of them. */
+export interface ResultCollector {
+  /** Counts a part of a file: a large one is minutes of work. */
+  readonly countShare: (file: FileTask, share: number) => void
+  /** Counts a file, and keeps what came of it. */
+  add(file: FileTask, outcome: FileOutcome | FileFailure): void
+  /** Keeps what is wrong with no single file. */
+  fail(failure: FileFailure): void
+  /** Whether anything failed, so that nothing is worth encoding any more. */
+  hasFailed(): boolean
+  /**
+   * Everything.
+   *
+   * @throws what was wrong with no single file, else a {@link OperatorError} that lists every file that failed.
+   */
+  total(): CompressionResult
+}
+
+export interface ResultCollectorOptions {
+  readonly onProgress: (progress: Progress) => void
+  /** Called at each failure. */
+  readonly onFailure: () => void
+}
+
+export function createResultCollector(
+  files: readonly FileTask[],
+  { onProgress, onFailure }: ResultCollectorOptions,
+): ResultCollector {
+  const done: CompressedFile[] = []
+  const taken: string[] = []
+  const problems = new Map<string, unknown>()
+  const counted = new Map<FileTask, number>()
+  const totalBytes = files.reduce((sum, { size }) => sum + size, 0)
+  let interruption: { readonly reason: unknown } | undefined
+  let cacheHits = 0
+  let filesDone = 0
+  let bytesDone = 0
+
+  const interrupt = (reason: unknown): void => {
+    interruption ??= { reason }
+    onFailure()
+  }
+  const fail = (failure: FileFailure): void => {
+    interrupt('error' in failure ? failure.error : new OperatorError(failure.code, failure.folderProblems))
+  }
+  const report = (): void => {
+    try {
+      onProgress({ files: filesDone, totalFiles: files.length, bytes: Math.round(bytesDone), totalBytes })
+    } catch (reason) {
+      interrupt(reason)
+    }
+  }
+  const countBytes = (file: FileTask, share: number): void => {
+    const before = counted.get(file) ?? 0
+    const bytes = Math.min(file.size * share, file.size - before)
+    counted.set(file, before + bytes)
+    bytesDone += bytes
+  }
+  report()
+
+  return {
+    countShare(file, share) {
+      countBytes(file, share)
+      report()
+    },
+    add(file, outcome) {
+      if ('compressed' in outcome) {
+        done.push(outcome.compressed)
+        taken.push(...outcome.taken)
+        cacheHits += outcome.cacheHits
+      } else if ('folderProblems' in outcome) {
+        fail(outcome)
+      } else if (!(outcome.error instanceof AbandonedError)) {
+        problems.set(file.path, outcome.error)
+        onFailure()
+      }
+      countBytes(file, 1)
+      counted.delete(file)
+      filesDone += 1
+      report()
+    },
+    fail,
+    hasFailed: () => interruption !== undefined || problems.size > 0,
+    total() {
+      // What a callback of the caller's threw, or what is wrong with the folder, is no problem of a file.
+      if (interruption !== undefined) throw interruption.reason
+      if (problems.size > 0) throw failureOfFiles(problems)
+      return { files: done, taken, cacheHits }
+    },
+  }
+}
+
+function failureOfFiles(problems: ReadonlyMap<string, unknown>): OperatorError {
+  const sorted = [...problems].toSorted(([a], [b]) => (a < b ? -1 : 1))
+  return new OperatorError(
+    'SD_PASS_FAILED',
+    sorted.map(([path, error]) => `${path}: cannot be compressed (${reasonOf(error)})`),
+    { cause: sorted[0]?.[1] },
+  )
+}

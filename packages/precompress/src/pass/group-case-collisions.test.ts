@@ -1,0 +1,13 @@
+import { describe, expect, test } from 'vitest'
+import { groupCaseCollisions } from './group-case-collisions.ts'
+
+describe('groupCaseCollisions', () => {
+  test.each([
+    [['a.js', 'b.js', 'a.css'], []],
+    [['App.js', 'app.js', 'x/App.js'], [['App.js', 'app.js']]],
+    [['É.js', 'e\u0301.js'], [['É.js', 'e\u0301.js']]],
+    [['A/b.js', 'a/B.js', 'a/b.js'], [['A/b.js', 'a/B.js', 'a/b.js']]],
+  ])('of %j are %j', (paths, twins) => {
+    expect(groupCaseCollisions(paths)).toEqual(twins)
+  })
+})

@@ -1,0 +1,54 @@
+import { existsSync } from 'node:fs'
+import { isIP } from 'node:net'
+import { cspModes } from '../rules/read-rules.ts'
+
+/**
+ * The words of a command line as commander takes them: `help compress` is `compress --help`, and `--host` and `--csp`
+ * have their values behind `=`, so that they take neither the folder nor the next flag for one.
+ *
+ * @param words - without the program's two names.
+ */
+export function normalizeArguments(words: readonly string[], commands: readonly string[]): readonly string[] {
+  const [first = '', second = ''] = words
+  if (first === '--help=all') return ['--help', 'all']
+  if (first === 'help' || (/^(?:-h|--help)$/.test(first) && commands.includes(second)))
+    return second === 'all' ? ['--help', 'all'] : [...words.slice(1, 2), '--help']
+  const joined = joinValues(words, {
+    is: (word) => word === '--csp',
+    takes: isCspMode,
+    alone: '--csp=enforce',
+  })
+  // `-H` is a field, in other commands.
+  if (commands.includes(first)) return joined
+  return joinValues(joined, { is: isHostFlag, takes: isAddress, alone: '--host=*' })
+}
+
+interface OptionalValue {
+  readonly is: (word: string) => boolean
+  readonly takes: (value: string) => boolean
+  /** The flag with the value that it has without one. */
+  readonly alone: string
+}
+
+function joinValues(words: readonly string[], { is, takes, alone }: OptionalValue): readonly string[] {
+  return words.flatMap((word, index) => {
+    if (is(words[index - 1] ?? '') && takes(word)) return []
+    const next = words[index + 1]
+    if (!is(word)) return [word]
+    return next !== undefined && takes(next) ? [alone.replace(/=.*/, () => `=${next}`)] : [alone]
+  })
+}
+
+function isCspMode(word: string): boolean {
+  return cspModes.some((mode) => mode === word)
+}
+
+function isHostFlag(word: string): boolean {
+  return word === '--host' || word === '-H'
+}
+
+/** Whether it is hardly the folder that stands behind `--host`. */
+function isAddress(word: string): boolean {
+  if (isIP(word) !== 0 || word === 'localhost') return true
+  return /^[\w-]+(?:\.[\w-]+)+$/.test(word) && !existsSync(word)
+}

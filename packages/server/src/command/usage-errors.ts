@@ -1,0 +1,88 @@
+import { existsSync } from 'node:fs'
+import { OperatorError } from '@serve-dist/manifest'
+import { findNearestName } from '@serve-dist/foundation/text/find-nearest-name'
+import type { Command, CommanderError, Option } from 'commander'
+import { removedFlags } from './removed-options.ts'
+
+// What is wrong with a command line, and what was meant.
+
+/**
+ * A command that does not exist would be taken for a folder that does not.
+ *
+ * @throws OperatorError that names the command that was meant.
+ */
+export function refuseUnknownCommand({ commands }: Command, [word = '']: readonly string[]): void {
+  const names = commands.map((command) => command.name())
+  const nearest = names.includes(word) ? undefined : findNearestName(word, names)
+  if (nearest === undefined || existsSync(word)) return
+  throw new OperatorError(
+    'SD_OPTION_INVALID',
+    `there is neither a command nor a folder "${word}"; did you mean serve-dist ${nearest}?`,
+  )
+}
+
+/** Ends the command where something is wrong with its words. */
+export function throwUsageError(command: Command, problems: readonly string[]): void {
+  if (problems.length === 0) return
+  const name = command.parent === null ? command.name() : `${command.parent.name()} ${command.name()}`
+  const usage = `run ${name} --help for usage`
+  throw problems.length === 1
+    ? new OperatorError('SD_OPTION_INVALID', `${problems[0]}\n${usage}`)
+    : new OperatorError('SD_OPTION_INVALID', problems, { heading: `${problems.length} problems; ${usage}:` })
+}
+
+/** What commander found, as other problems are written: with what was expected, or the nearest flag of this command. */
+export function describeCommanderError(command: Command, { code, message }: CommanderError): string {
+  const quoted = /'([^'=]+)/.exec(message)?.[1] ?? ''
+  switch (code) {
+    case 'commander.unknownOption':
+      return describeUnknownFlag(command, quoted)
+    case 'commander.optionMissingArgument':
+      return `${/--[\w-]+/.exec(quoted)?.[0]}: expected a value, found nothing`
+    case 'commander.missingArgument':
+      return `expected <${quoted}>, found nothing`
+    case 'commander.excessArguments':
+      return describeExcessArguments(command)
+    default:
+      return message.replace(/^error: /, '')
+  }
+}
+
+function describeUnknownFlag(command: Command, flag: string): string {
+  const ofServer = command.parent?.options.find(({ long, short }) => long === flag || short === flag)
+  const replacement = removedFlags.get(flag)
+  // `check` and `describeCommanderError` had all rules of the server, and never `--verify`.
+  const hadRules = ['check', 'explain'].includes(command.name()) && flag !== '--verify'
+  if (ofServer !== undefined && (replacement === undefined || !hadRules)) {
+    return describeServerFlag(ofServer, command)
+  }
+  if (replacement !== undefined) return `option '${flag}' was removed: ${replacement}`
+  const nearest = findNearestName(
+    flag.slice(2),
+    command.options.flatMap(({ long }) => long?.slice(2) ?? []),
+  )
+  return `unknown option '${flag}'${nearest === undefined ? '' : `; did you mean --${nearest}?`}`
+}
+
+function describeExcessArguments(command: Command): string {
+  const [wanted, ...found] = [command.usage().replace(/ ?\[options\] ?/, ''), ...command.args]
+  const isHost = command.getOptionValue('host') === '*'
+  const name = isHost ? found.find((word) => !existsSync(word)) : undefined
+  const cure = name === undefined ? '' : `; an address that is a name without a dot is written --host=${name}`
+  return `expected ${wanted}, found ${found.map((word) => JSON.stringify(word)).join(' ')}${cure}`
+}
+
+/** Commander accepts the server's flags in front of another command, which would ignore them. */
+export function findMisplacedServerFlags(program: Command, command: Command): string[] {
+  return program.options
+    .filter((option) => program.getOptionValueSource(option.attributeName()) === 'cli')
+    .map((option) =>
+      command.options.some(({ long }) => long === option.long)
+        ? `option '${option.flags}' stands before "${command.name()}": write it behind`
+        : describeServerFlag(option, command),
+    )
+}
+
+function describeServerFlag({ flags }: Option, command: Command): string {
+  return `option '${flags}' is for serving; "${command.name()}" does not take it`
+}

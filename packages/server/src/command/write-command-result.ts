@@ -1,0 +1,22 @@
+import { escapeMessage } from '@serve-dist/foundation/text/escape-invisible'
+import type { StoreFlags } from './store-flags.ts'
+
+/** Plain data that JSON keeps. */
+export interface CommandResult {
+  readonly store: string
+  readonly warnings?: readonly string[]
+  readonly [key: string]: unknown
+}
+
+/** Writes what happened: warnings to standard error, then one document of JSON, or the words for people. */
+export function writeCommandResult(
+  { json }: StoreFlags,
+  outcome: CommandResult,
+  describe: () => string,
+): void {
+  for (const warning of outcome.warnings ?? []) {
+    process.stderr.write(`serve-dist: warning: ${escapeMessage(warning)}\n`)
+  }
+  const text = json === true ? JSON.stringify({ version: 1, ...outcome }, undefined, 2) : describe()
+  process.stdout.write(`${text}\n`)
+}

@@ -1,0 +1,104 @@
+import { dictionariesOf } from '@serve-dist/manifest'
+import { forEachConcurrently } from '@serve-dist/foundation/concurrency/for-each-concurrently'
+import type { DeltasDocument, NamedBlob } from '@serve-dist/store'
+import { createBodyReader } from '../files/read-body.ts'
+import type { StoredDelta, StoredDeltas } from '../site/kept-build.ts'
+import type { StoredBytes } from '../site/site.ts'
+import type { Generation } from './cached-generation.ts'
+import type { CachedBuilds } from './open-mirror.ts'
+
+/** Deltas that are fetched at a time. */
+const fetchesAtOnce = 16
+
+/** A delta as a document names it. */
+export interface NamedDelta {
+  readonly file: string
+  readonly dictionary: string
+  readonly coding: StoredDelta['coding']
+  readonly blob: NamedBlob
+}
+
+/**
+ * Reads the deltas of a build into memory, the smallest first, as long as there is room. It never rejects: who asks for
+ * one that cannot be had is sent what everybody is.
+ *
+ * @param room - in bytes.
+ * @returns `undefined` where nobody makes deltas of the build.
+ */
+export async function readDeltasIntoMemory(
+  mirror: CachedBuilds,
+  { id, manifest }: Generation,
+  room: number,
+): Promise<StoredDeltas | undefined> {
+  const document = await mirror.readDeltas(id)
+  if (document === undefined) return undefined
+  const files = new Set([...dictionariesOf(manifest).values()].map(({ file }) => file.sha256))
+  const wanted = deltasIn(document).filter(({ file }) => files.has(file))
+  const chosen = selectWithinBudget(wanted, room)
+  const bodies = await readBlobs(
+    mirror,
+    chosen.map(({ blob }) => blob),
+  )
+  return joinDeltas(chosen, bodies)
+}
+
+function deltasIn({ files }: DeltasDocument): readonly NamedDelta[] {
+  const found: NamedDelta[] = []
+  for (const [file, deltas] of files) {
+    for (const [dictionary, { dcb, dcz }] of deltas) {
+      if (dcb !== undefined) found.push({ file, dictionary, coding: 'dcb', blob: dcb })
+      if (dcz !== undefined) found.push({ file, dictionary, coding: 'dcz', blob: dcz })
+    }
+  }
+  return found
+}
+
+/** The smallest deltas, as many as there is room for. */
+export function selectWithinBudget<Delta extends NamedDelta>(
+  deltas: readonly Delta[],
+  room: number,
+): readonly Delta[] {
+  let left = room
+  return deltas
+    .toSorted((one, other) => one.blob.size - other.blob.size)
+    .filter(({ blob }) => {
+      left -= blob.size
+      return left >= 0
+    })
+}
+
+/** The bytes by their digest, without those that are not to be had. */
+async function readBlobs(
+  mirror: CachedBuilds,
+  blobs: readonly NamedBlob[],
+): Promise<ReadonlyMap<string, StoredBytes>> {
+  const bodies = new Map<string, StoredBytes>()
+  const readBody = createBodyReader()
+  const readOne = async ({ sha256, size }: NamedBlob): Promise<void> => {
+    if ((await mirror.fetch({ sha256, size })) === 'missing') return
+    const file = mirror.fileOf(sha256)
+    const read = async (): Promise<StoredBytes> => readBody(file, { sha256, size })
+    const body = await read().catch(() => undefined)
+    if (body !== undefined) bodies.set(sha256, body)
+  }
+  const distinct = new Map(blobs.map((blob) => [blob.sha256, blob])).values()
+  // The store does not answer, or the disk is full: so it is with the others.
+  await forEachConcurrently(distinct, fetchesAtOnce, readOne).catch(() => {})
+  return bodies
+}
+
+/** @param bodies - by their digests; what has none is left out. */
+export function joinDeltas(
+  deltas: readonly NamedDelta[],
+  bodies: ReadonlyMap<string, StoredBytes>,
+): StoredDeltas {
+  const joined = new Map<string, Map<string, StoredDelta[]>>()
+  for (const { file, dictionary, coding, blob } of deltas) {
+    const bytes = bodies.get(blob.sha256)
+    if (bytes === undefined) continue
+    const ofFile = joined.get(file) ?? new Map<string, StoredDelta[]>()
+    joined.set(file, ofFile)
+    ofFile.set(dictionary, [...(ofFile.get(dictionary) ?? []), { coding, sha256: blob.sha256, bytes }])
+  }
+  return joined
+}

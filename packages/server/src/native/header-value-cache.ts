@@ -1,0 +1,73 @@
+import type { Engine, EngineTable } from '@serve-dist/engine'
+import type { IncomingMessage } from 'node:http'
+import { findField, readHost, requestHost } from '../protocol/request-head.ts'
+import type { HostMatcher } from '../transport/allow-hosts.ts'
+import type { FlatSite } from './engine-table.ts'
+
+/** Tells the engine what it may answer by itself. */
+export interface HeaderValueCache {
+  /** Gives it another site's answers, and what these are for each value that it knows. */
+  readonly setAnswers: (site: FlatSite) => void
+  /** Has the next request with the same `Accept-Encoding` and `Host` answered by the engine. */
+  readonly learn: (request: Pick<IncomingMessage, 'method' | 'rawHeaders'>) => void
+}
+
+type HeaderValueEngine = Pick<
+  Engine,
+  'setTable' | 'learnCoding' | 'forgetCodings' | 'learnHost' | 'forgetHosts'
+>
+
+/** As many as `codingWeights` remembers, and as long. */
+const maximumCodings = 256
+const maximumHosts = 1024
+/** Bytes that Node and the engine read alike. */
+const cacheableValue = /^[\x20-\x7E]{1,256}$/
+
+/** @param isAllowed - whether requests for a well-formed host are answered. */
+export function createHeaderValueCache(engine: HeaderValueEngine, isAllowed: HostMatcher): HeaderValueCache {
+  const codings = new Set<string>()
+  const hosts = new Set<string>()
+  /** Of the site; nothing else is kept of it, for the engine has it. */
+  let choicesFor: FlatSite['choicesFor'] | undefined
+
+  function learnCoding(value: string): void {
+    if (choicesFor === undefined || codings.has(value) || !cacheableValue.test(value)) return
+    if (codings.size >= maximumCodings) {
+      codings.clear()
+      engine.forgetCodings()
+    }
+    codings.add(value)
+    engine.learnCoding(value, choicesFor(value))
+  }
+
+  function learnHost(value: string): void {
+    if (hosts.has(value) || !cacheableValue.test(value)) return
+    if (readHost(value) === undefined || !isAllowed(value)) return
+    if (hosts.size >= maximumHosts) {
+      hosts.clear()
+      engine.forgetHosts()
+    }
+    hosts.add(value)
+    engine.learnHost(value)
+  }
+
+  return {
+    setAnswers(site) {
+      choicesFor = site.choicesFor
+      engine.setTable(tableOf(site, codings))
+    },
+    learn({ method, rawHeaders }) {
+      if (method !== 'GET' && method !== 'HEAD') return
+      const at = findField(rawHeaders, 'accept-encoding')
+      // Two lines are one list.
+      if (at !== -1 && findField(rawHeaders, 'accept-encoding', at + 1) === -1)
+        learnCoding(rawHeaders[at] ?? '')
+      learnHost(requestHost(rawHeaders) ?? '')
+    },
+  }
+}
+
+function tableOf({ choicesFor, ...answers }: FlatSite, known: ReadonlySet<string>): EngineTable {
+  const choices = Buffer.concat([undefined, ...known].map((value) => choicesFor(value)))
+  return { ...answers, codings: ['', ...known], choices }
+}

@@ -1,0 +1,41 @@
+import { createServer, type ServerHttp2Session } from 'node:http2'
+import type { Socket } from 'node:net'
+import { connectionLimits } from '../protocol/connection-limits.ts'
+import { http2ServerOptions, serveHttp2 } from '../transport/tls/serve-http2.ts'
+import type { RequestListener, TransportOptions } from '../transport/transport.ts'
+
+/** Sessions of HTTP/2 that the engine relays streams to: one for each client that needs one. */
+export interface RelayedHttp2Sessions {
+  /** Reads requests from Node's end. */
+  readonly accept: (socket: Socket) => void
+  /** Ends each session after the requests that are under way, which have so many milliseconds. */
+  readonly drain: (gracePeriod: number) => () => void
+}
+
+/** Makes a server of Node that does not listen, with the limits and refusals of `createTlsTransport`. */
+export function serveRelayedHttp2(
+  listener: RequestListener,
+  options: TransportOptions,
+): RelayedHttp2Sessions {
+  const server = createServer(http2ServerOptions(options.limits ?? connectionLimits))
+  const sessions = serveHttp2(server, listener, options)
+  let opened: ServerHttp2Session | undefined
+  server.on('session', (session) => {
+    opened = session
+  })
+  return {
+    accept(socket) {
+      server.emit('connection', socket)
+      if (opened !== undefined) sessions.watchSilence(opened, socket)
+      opened = undefined
+    },
+    drain(gracePeriod) {
+      sessions.close()
+      const deadline = setTimeout(sessions.breakOff, gracePeriod)
+      return () => {
+        clearTimeout(deadline)
+        sessions.stop()
+      }
+    },
+  }
+}

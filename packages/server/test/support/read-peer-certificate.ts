@@ -1,0 +1,16 @@
+import { once } from 'node:events'
+import { connect } from 'node:tls'
+
+/** The certificate that a port shows, in base64. */
+export async function readPeerCertificate(port: number): Promise<string> {
+  const socket = connect({ port, host: '127.0.0.1', rejectUnauthorized: false })
+  await once(socket, 'secureConnect')
+  const { raw } = socket.getPeerCertificate()
+  socket.destroy()
+  return raw.toString('base64')
+}
+
+/** A certificate's PEM without what is around its base64. */
+export function pemToBase64(pem: string): string {
+  return pem.replaceAll(/-----.*-----|\s/g, '')
+}

@@ -1,0 +1,18 @@
+import { mkdir, rm, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { precompress, type PrecompressOptions } from '@serve-dist/precompress'
+import type { FixtureFiles } from './build-fixture.ts'
+
+/** Builds over what is there, as `emptyOutDir` does: the files of before are gone. */
+export async function replaceBuildIn(
+  directory: string,
+  files: FixtureFiles,
+  options: PrecompressOptions = {},
+): Promise<void> {
+  await rm(directory, { recursive: true, force: true })
+  for (const [path, content] of Object.entries(files)) {
+    await mkdir(dirname(join(directory, path)), { recursive: true })
+    await writeFile(join(directory, path), content)
+  }
+  await precompress(directory, { durable: false, ...options })
+}

@@ -1,6 +1,0 @@
-/** Of all together. */
-export function bytesOf(blobs: Iterable<{ readonly size: number }>): number {
-  let bytes = 0
-  for (const { size } of blobs) bytes += size
-  return bytes
-}

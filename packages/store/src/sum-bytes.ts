@@ -1,0 +1,6 @@
+/** Of all together. */
+export function sumBytes(blobs: Iterable<{ readonly size: number }>): number {
+  let bytes = 0
+  for (const { size } of blobs) bytes += size
+  return bytes
+}

@@ -1,0 +1,53 @@
+import { createHash } from 'node:crypto'
+import { Readable } from 'node:stream'
+import { OperatorError } from '@serve-dist/manifest'
+import type { Content } from './backend.ts'
+import { blobsPrefix } from './layout.ts'
+
+/** The digest that a key promises, of a blob. */
+export function digestOfKey(key: string): string | undefined {
+  const name = key.startsWith(blobsPrefix) ? key.slice(blobsPrefix.length) : ''
+  return /^[\da-f]{64}$/.test(name) ? name : undefined
+}
+
+/**
+ * Opens a content. That it has other bytes than its size and the digest in its key say is an error, at the latest in the
+ * place of its end: who writes it must not take it for whole before.
+ */
+export function verifyContent(key: string, content: Content): Readable {
+  const { size } = content instanceof Uint8Array ? { size: content.length } : content
+  let source: Readable | undefined
+  const promised = digestOfKey(key)
+  const proven = async function* (): AsyncGenerator<Uint8Array> {
+    const digest = createHash('sha256')
+    let read = 0
+    let last: Uint8Array | undefined
+    // Only now: an error of it would find nobody before.
+    source = content instanceof Uint8Array ? Readable.from([content]) : content.open()
+    try {
+      for await (const chunk of source as AsyncIterable<Uint8Array>) {
+        if (last !== undefined) yield last
+        last = chunk
+        read += chunk.length
+        if (promised !== undefined) digest.update(chunk)
+      }
+    } catch (error) {
+      throw unreadable(key, error)
+    }
+    const isSame = read === size && (promised === undefined || digest.digest('hex') === promised)
+    if (!isSame) throw changed(key)
+    if (last !== undefined) yield last
+  }
+  return Readable.from(proven(), { objectMode: false }).once('close', () => source?.destroy())
+}
+
+function unreadable(key: string, cause: unknown): unknown {
+  if (cause instanceof OperatorError || !(cause instanceof Error)) return cause
+  const problem = `${key}: its source cannot be read (${cause.message})`
+  return new OperatorError('SD_FOLDER_UNREADABLE', problem, { cause })
+}
+
+function changed(key: string): OperatorError {
+  const problem = `${key}: its source has other bytes than the manifest says; build again, and let nothing change the folder meanwhile`
+  return new OperatorError('SD_BUILD_CHANGED', problem)
+}

@@ -1,0 +1,35 @@
+import { describe, expect, test } from 'vitest'
+import { withTimeLimit } from './with-time-limit.ts'
+
+const step = { place: 's3://bucket', verb: 'read', key: 'current.json' } as const
+const failing = async (): Promise<never> => await Promise.reject(new Error('why'))
+const never = async (): Promise<never> => await new Promise(() => {})
+
+describe('withTimeLimit', () => {
+  test('answers what the work does, and hands on its error', async () => {
+    expect(await withTimeLimit(step, { milliseconds: 1000 }, async () => 'done')).toBe('done')
+    await expect(withTimeLimit(step, { milliseconds: 1000 }, failing)).rejects.toThrow('why')
+  })
+
+  test('ends work that does not, and tells it', async () => {
+    let told: AbortSignal | undefined
+    const work = async (signal: AbortSignal): Promise<never> => {
+      told = signal
+      return await never()
+    }
+    await expect(withTimeLimit(step, { milliseconds: 20 }, work)).rejects.toMatchObject({
+      code: 'SD_STORE_UNAVAILABLE',
+      message: 's3://bucket: cannot read current.json (it did not end within 0 seconds)',
+    })
+    expect(told?.aborted).toBe(true)
+  })
+
+  test('ends when it is told to', async () => {
+    const signal = AbortSignal.timeout(20)
+    const thrown = await withTimeLimit(step, { milliseconds: 1000, signal }, never).catch(
+      (error: unknown) => error,
+    )
+    expect(thrown).toBe(signal.reason)
+    await expect(withTimeLimit(step, { milliseconds: 1000, signal }, never)).rejects.toBe(signal.reason)
+  })
+})

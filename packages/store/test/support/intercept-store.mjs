@@ -1,0 +1,34 @@
+/**
+ * A store that does something before and after each of its verbs.
+ *
+ * @param {import('@serve-dist/store').StoreBackend} store
+ * @param {(verb: string) => unknown} step
+ * @returns {import('@serve-dist/store').StoreBackend}
+ */
+export function interceptStore(store, step) {
+  return {
+    ...store,
+    async read(key, more) {
+      await step(`read ${key}`)
+      const answer = await store.read(key, more)
+      await step('has read')
+      return answer
+    },
+    async *list(prefix) {
+      await step(`list ${prefix}`)
+      yield* store.list(prefix)
+      await step('has listed')
+    },
+    async put(key, content, more) {
+      await step(`put ${key}`)
+      const answer = await store.put(key, content, more)
+      await step('has put')
+      return answer
+    },
+    async delete(key) {
+      await step(`delete ${key}`)
+      await store.delete(key)
+      await step('has deleted')
+    },
+  }
+}
