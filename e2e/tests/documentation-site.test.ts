@@ -6,7 +6,7 @@ import type { Browser, Page } from 'playwright'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { buildExample } from '../src/build-example.ts'
 import { chromiumPath, launchChromium } from '../src/launch-chromium.ts'
-import { type GuardedPage, openGuardedPage } from '../src/open-guarded-page.ts'
+import { openPolicyWatchedPage, type PolicyWatchedPage } from '../src/open-policy-watched-page.ts'
 import { readManifest } from '../src/read-manifest.ts'
 import { sendRequest } from '../src/send-request.ts'
 import { type RunningCommand, startCommand } from '../src/start-command.ts'
@@ -69,7 +69,7 @@ describe.skipIf(chromiumPath === undefined)('the documentation site', () => {
     expect([complaints, violations]).toEqual([[], []])
   })
 
-  test.each(['/', '/cli', '/deploys', '/nowhere'])(
+  test.each(['/', '/cli', '/getting-started', '/nowhere'])(
     'has no serious accessibility problem on %s',
     async (target) => {
       for (const size of sizes) {
@@ -81,7 +81,7 @@ describe.skipIf(chromiumPath === undefined)('the documentation site', () => {
 
   test('opens every page outside the decisions without an error in the console', async () => {
     const { files } = await readManifest(folder)
-    const { page, complaints, violations } = await openGuardedPage(browser)
+    const { page, complaints, violations } = await openPolicyWatchedPage(browser)
     const pages = files.filter((file) => /^(?!404|decisions\/).*\.html$/.test(file.path))
     for (const file of pages) {
       const target = `/${file.path.replace(/(?:(^|\/)index)?\.html$/, '$1')}`
@@ -91,7 +91,7 @@ describe.skipIf(chromiumPath === undefined)('the documentation site', () => {
   })
 
   test('answers an unknown path with its own page and status 404', async () => {
-    const { page, violations } = await openGuardedPage(browser)
+    const { page, violations } = await openPolicyWatchedPage(browser)
     const response = await page.goto(new URL('/nowhere', server.url).href)
     expect(response?.status()).toBe(404)
     await expect.poll(() => page.locator('main, .NotFound').innerText()).toContain('Page not found')
@@ -112,8 +112,8 @@ describe.skipIf(chromiumPath === undefined)('the documentation site', () => {
     expect(headers['content-security-policy']).not.toContain('unsafe')
   })
 
-  async function openSite(target: string, { width, height, colorScheme }: Size): Promise<GuardedPage> {
-    const opened = await openGuardedPage(browser)
+  async function openSite(target: string, { width, height, colorScheme }: Size): Promise<PolicyWatchedPage> {
+    const opened = await openPolicyWatchedPage(browser)
     await opened.page.setViewportSize({ width, height })
     await opened.page.emulateMedia({ colorScheme })
     await opened.page.goto(new URL(target, server.url).href)
