@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { problemsOf, read as readBy } from './schema.ts'
@@ -42,6 +43,12 @@ function unexpected(problems: readonly string[]): Error {
 }
 
 describe('servingRules', () => {
+  test('has exactly the rules that docs/configuration.md lists', () => {
+    const document = readFileSync(new URL('../../../docs/configuration.md', import.meta.url), 'utf8')
+    const listed = Array.from(document.matchAll(/^- `(\w+)`: /gm), ([, name]) => name)
+    expect(listed.toSorted()).toEqual(servingRuleNames().toSorted())
+  })
+
   test('reads every rule that there is', () => {
     expect(read(all)).toEqual({ rules: all, problems: [] })
     expect(servingRuleNames().toSorted()).toEqual(Object.keys(all).toSorted())

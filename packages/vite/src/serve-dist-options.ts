@@ -20,21 +20,20 @@ import {
 /** The plugin's options; it takes everything else from Vite's own configuration. */
 export interface ServeDistOptions extends Pick<PrecompressOptions, PassOptionName>, EnvironmentOptions {
   /**
-   * What pages announce ahead, in `Link` fields and early hints: the module scripts and stylesheets that
-   * they need, and with `fonts` the WOFF2 fonts of those stylesheets. `false`: nothing.
+   * The resources that the server announces for a page, in `Link` fields and early hints: its module scripts and
+   * stylesheets. `false` announces nothing.
    *
    * @default { fonts: false }
    */
   readonly preload?: false | PreloadOptions
   /**
-   * What the build may weigh, such as `assets/*.js=150kb:br` or `total=500kb`; a build that weighs more
-   * fails.
+   * Size limits, such as `assets/*.js=150kb:br` or `total=500kb`. A build that exceeds one of them fails.
    *
    * @default []
    */
   readonly budgets?: readonly string[]
   /**
-   * Whether the build ends with a pass. `false`: it only writes down what the bundler knows, for
+   * Whether the build ends with the compression step. With `false` the plugin only records what the bundler knows. Run
    * `serve-dist compress` after the last program that writes into the folder.
    *
    * @default true
@@ -45,7 +44,7 @@ export interface ServeDistOptions extends Pick<PrecompressOptions, PassOptionNam
 /** What pages announce besides scripts and styles. */
 export interface PreloadOptions {
   /**
-   * Whether to announce the WOFF2 fonts that a page's stylesheets declare; of fonts in parts, the Latin one.
+   * Whether to announce the WOFF2 fonts of these stylesheets. Of a font in several subsets, only the Latin one.
    *
    * @default false
    */
@@ -87,6 +86,7 @@ const ownFields: Fields<OwnOptions> = {
 const ownSchema = s.objectOf<OwnOptions>(ownFields)
 
 const names: readonly string[] = [...passOptionNames, ...Object.keys(ownFields), ...environmentOptionNames]
+export { names as serveDistOptionNames }
 
 /**
  * Checks the options when the configuration is read, not when the build has run.

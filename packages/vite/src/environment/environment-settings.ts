@@ -4,28 +4,28 @@ import { findNearestName } from '@serve-dist/foundation/text/find-nearest-name'
 /** What the application takes from the environment of the process that serves it. */
 export interface EnvironmentOptions {
   /**
-   * What `import env from 'virtual:serve-dist/env'` gives the application, by name: values that the server reads from
-   * its environment when it starts.
+   * The values of `import env from 'virtual:serve-dist/env'`, by name. The server reads them from its environment when it
+   * starts.
    *
    * @default none
    */
   readonly env?: Readonly<Record<string, EnvironmentVariableOptions>>
   /**
-   * What the names of the environment's variables begin with: `APP_` reads `API_URL` from `APP_API_URL`.
+   * The prefix of the environment variables. With `APP_`, the variable `APP_API_URL` sets `API_URL`.
    *
    * @default ''
    */
   readonly envPrefix?: string
   /**
-   * The file that holds the values, relative to the build's folder.
+   * The file that contains the values, relative to the output folder.
    *
    * @default 'serve-dist-env.js'
    */
   readonly envFileName?: string
   /**
-   * The file with the types of the values, relative to the root; `false` for none.
+   * The file with the types of the values, relative to the root. With `false` the plugin writes no types.
    *
-   * @default 'src/serve-dist-env.d.ts' where the root has `src`, else 'serve-dist-env.d.ts'
+   * @default 'src/serve-dist-env.d.ts', or `serve-dist-env.d.ts` if the root has no `src`
    */
   readonly envTypes?: string | false
 }
@@ -33,19 +33,19 @@ export interface EnvironmentOptions {
 /** One value of the environment. */
 export interface EnvironmentVariableOptions {
   /**
-   * How the variable's text is read.
+   * The type of the value. `json` parses the variable.
    *
    * @default 'string'
    */
   readonly type?: EnvironmentType
   /**
-   * Whether a server without it must not start.
+   * Whether the server refuses to start if the variable is not set.
    *
    * @default false
    */
   readonly required?: boolean
   /**
-   * What the application gets where the variable is not set.
+   * The value if the variable is not set.
    *
    * @default none: `undefined`
    */
