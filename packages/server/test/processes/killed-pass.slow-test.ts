@@ -135,7 +135,7 @@ async function judge(folder: string, { before, after }: Record<'before' | 'after
     await loadSite(folder, { verify: 'hash' })
   } catch (error) {
     const isClear =
-      error instanceof OperatorError && /not what the manifest says|did not finish/.test(error.message)
+      error instanceof OperatorError && /from the manifest|did not finish/.test(error.message)
     return isClear ? 'refused' : String(error)
   }
   const { originals, variants } = claimsOf(await manifestOf(folder))

@@ -266,7 +266,7 @@ describe('options that are about a folder', () => {
     const live = await openLiveSite(place)
     onTestFinished(() => live.close())
     const problem =
-      'fileSystemFallback: builds come from the store, so there is no folder to look in: leave it out'
+      'fileSystemFallback: builds from a store have no folder; remove this option'
     const handler = { fileSystemFallback: true }
     await expect(serve({ ...place, handler })).rejects.toThrow(`handler.${problem}`)
     for (const site of [live, await loadSite(place)]) {
