@@ -16,8 +16,7 @@ export interface FolderOpener {
 
 /**
  * Creates an opener that checks once per folder that the folder is inside the root. It opens files relative
- * to the open folder (like `openat`, which Node lacks, via `/proc`), which makes
- * changing links harmless.
+ * to the open folder (like `openat`, which Node lacks, via `/proc`). Links that change later are harmless.
  *
  * @param root - a real path.
  */

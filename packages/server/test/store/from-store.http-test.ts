@@ -131,7 +131,7 @@ describe('a server of a store', () => {
   test('of which nothing was published does not start', async () => {
     const place = await makeStore()
     await expect(serve({ ...place, port: 0 })).rejects.toThrow(
-      `${place.store}: nothing is published there, or it may not be read; publish a build: serve-dist publish <dir> --store ${place.store}`,
+      `${place.store}: it contains no published build, or it is not readable; publish a build: serve-dist publish <dir> --store ${place.store}`,
     )
   })
 
@@ -265,8 +265,7 @@ describe('options that are about a folder', () => {
     const place = await makeStore(first)
     const live = await openLiveSite(place)
     onTestFinished(() => live.close())
-    const problem =
-      'fileSystemFallback: builds from a store have no folder; remove this option'
+    const problem = 'fileSystemFallback: builds from a store have no folder; remove this option'
     const handler = { fileSystemFallback: true }
     await expect(serve({ ...place, handler })).rejects.toThrow(`handler.${problem}`)
     for (const site of [live, await loadSite(place)]) {
