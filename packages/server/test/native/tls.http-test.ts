@@ -333,7 +333,7 @@ describe.skipIf(typeof loadEngine() === 'string')('serve over TLS, with the nati
     await server.reload()
     expect(await readPeerCertificate(server.port)).toBe(pemToBase64(next.cert))
     expect(stderr.mock.calls.join('')).toMatch(
-      /cert\.pem: the native engine cannot use it \([^]*still using the certificate from before/,
+      /cert\.pem: the native engine cannot use this certificate \([^]*still using the previous certificate/,
     )
     stderr.mockRestore()
   })

@@ -392,7 +392,7 @@ describe('serve-dist', () => {
     other.close()
     expect([code, stderr]).toEqual([
       1,
-      `serve-dist: SD_LISTEN_FAILED: port ${port} on 127.0.0.1 is in use; stop what listens there, or choose another port with --port (0 picks a free one)\n`,
+      `serve-dist: SD_LISTEN_FAILED: port ${port} on 127.0.0.1 is in use; stop the program that uses it, or choose another port with --port (0 picks a free one)\n`,
     ])
   })
 

@@ -232,7 +232,7 @@ describe('a server of a store', () => {
 
   test('refuses a folder beside the store', async () => {
     await expect(serve({ ...(await makeStore(first)), directory: 'dist' })).rejects.toThrow(
-      'directory: builds come from the store: leave one of them out',
+      'directory: not valid together with store; remove one of them',
     )
   })
 })
@@ -277,7 +277,7 @@ describe('options that are about a folder', () => {
 
   test('refuse those of a store in turn', async () => {
     const problems = ['storeCache', 'storeCacheSize', 'storeInterval'].map(
-      (name) => `${name}: builds come from a folder: name a store, or leave it out`,
+      (name) => `${name}: only valid with a store; set store, or remove this option`,
     )
     const options = { directory: 'dist', storeCache: '/cache', storeCacheSize: 1, storeInterval: 1 }
     await expect(serve(options)).rejects.toMatchObject({ code: 'SD_OPTION_INVALID', problems })
