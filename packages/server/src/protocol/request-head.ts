@@ -86,10 +86,11 @@ export function requestHost(fields: RawFields): string | undefined {
 }
 
 /**
- * Returns whether a request that Node's parser accepts must be answered with 400. Reasons are a `Host` that
- * is missing, repeated, empty or malformed (RFC 9112 §3.2, RFC 9110 §4.2.1), a `Transfer-Encoding` other
- * than chunked, which leaves the end of the body undefined (§6.3), and any `Transfer-Encoding` in HTTP/1.0,
- * which proxies may not know (§6.1).
+ * Returns whether a request that Node's parser accepts must be answered with 400:
+ *
+ * - `Host` is missing, repeated, empty or malformed (RFC 9112 §3.2, RFC 9110 §4.2.1).
+ * - `Transfer-Encoding` is not chunked, which leaves the end of the body undefined (§6.3).
+ * - HTTP/1.0 has a `Transfer-Encoding`, which proxies may not know (§6.1).
  *
  * @param minorVersion - the minor version of HTTP/1.
  */

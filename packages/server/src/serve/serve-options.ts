@@ -75,9 +75,11 @@ export interface ServeOptions extends Partial<StoreOptions> {
    */
   readonly allowHosts?: readonly string[]
   /**
-   * The engine that serves build files: `native` uses the threads of `@serve-dist/engine`, `node` uses the
-   * JavaScript of this process, and `auto` uses `native` if it is available and supports the other options.
-   * The answers are the same.
+   * The engine that serves build files; the answers are the same.
+   *
+   * - `native`: the threads of `@serve-dist/engine`.
+   * - `node`: the JavaScript of this process.
+   * - `auto`: `native` if it is available and supports the other options, otherwise `node`.
    * @default 'auto'
    */
   readonly engine?: EngineChoice

@@ -37,8 +37,8 @@ const pageSecurityFields: FieldValues = {
 }
 
 /**
- * Fields that let pages of every origin read a file (Fetch §3.2.5), time it (Resource Timing §4.5) and
- * embed it into cross-origin-isolated pages (Fetch §3.7).
+ * Fields that let pages of every origin use a file. The pages may read it (Fetch §3.2.5), time it (Resource
+ * Timing §4.5) and, if they are cross-origin-isolated, embed it (Fetch §3.7).
  */
 const crossOriginFields: FieldValues = {
   'Access-Control-Allow-Origin': '*',

@@ -46,8 +46,8 @@ function add(map: Map<string, number[]>, key: string, place: number): void {
 }
 
 /**
- * Returns the sorted positions of the patterns that may match a percent-encoded path, with or without a
- * slash at its end (`/old/*` also matches `/old`).
+ * Returns the sorted positions of the patterns that may match a percent-encoded path. A slash at its end is
+ * optional (`/old/*` also matches `/old`).
  */
 export function findPlaces({ exact, groups }: PatternIndex, path: string): readonly number[] {
   const found = [...(exact.get(path) ?? [])]

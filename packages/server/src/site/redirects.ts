@@ -132,10 +132,7 @@ function fill(to: string, variables: ReadonlyMap<string, string>): string {
   ].join('')
 }
 
-/**
- * Characters that are valid in a path but special in a query or fragment. The percent sign of escapes
- * stays.
- */
+/** Characters that are valid in a path but special in a query or fragment. The percent sign of escapes stays. */
 const inQuery = /[^\w.~!'()*%-]/g
 const inFragment = /[^\w.~!'()*%/-]/g
 
@@ -149,7 +146,7 @@ function fillPart(part: string, variables: ReadonlyMap<string, string>, escaped?
 }
 
 /**
- * Returns whether a redirect leads to the same path or to an ever longer one, such as `/* → /new/:splat`
+ * Returns whether a redirect leads to the same path or to an ever longer one. An example is `/* → /new/:splat`
  * for a page that does not exist below `/new/` either.
  */
 function neverEnds({ form, image }: RedirectPattern, path: string, location: string): boolean {

@@ -5,8 +5,8 @@ const lingerTime = 1000
 
 /**
  * Closes our half of a connection, and the other half when the client closes it, at most a second later. If
- * bytes arrived after a full close, the system would reset the connection, and the client would lose the
- * unread part of the answer (RFC 9112 §9.6).
+ * bytes arrive after a full close, the system resets the connection. The client would lose the unread part of
+ * the answer (RFC 9112 §9.6).
  *
  * @returns a function that closes the other half immediately.
  */

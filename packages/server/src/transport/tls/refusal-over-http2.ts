@@ -9,10 +9,12 @@ const knownMethods = new Set(METHODS)
 const originForm = /^\/[\x21-\x7E]*$/
 
 /**
- * Returns the status for rejecting a request that nghttp2 accepts. Reasons are a missing or malformed host,
- * two different hosts, a missing path (nghttp2 checks it only for HTTP's schemes, RFC 9113 §8.3.1), a
- * scheme or method that HTTP/1.1 does not support, and long fields. Node enforces our SETTINGS for the
- * length only after the client has acknowledged them.
+ * Returns the status for rejecting a request that nghttp2 accepts:
+ *
+ * - The host is missing or malformed, or the request names two different hosts.
+ * - The path is missing. nghttp2 checks this only for HTTP's schemes (RFC 9113 §8.3.1).
+ * - HTTP/1.1 does not support the scheme or the method.
+ * - The fields are too long. Node enforces our SETTINGS only after the client has acknowledged them.
  */
 export function refusalOverHttp2(
   { headers, rawHeaders, method, scheme, url }: Http2ServerRequest,
