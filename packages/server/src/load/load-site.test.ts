@@ -80,8 +80,8 @@ describe('loadSite', () => {
     await truncate(join(directory, 'index.html.gz'), 10)
     await writeFile(join(directory, 'app.js'), 'grown', { flag: 'a' })
     expect(await problemsOf(directory)).toEqual([
-      `${directory}: 4 files are not what the manifest says: something wrote after the compression (2 newer than the manifest)`,
-      `  Deploy the folder as a whole, and let this be the last step of the build: npx serve-dist compress ${directory}`,
+      `${directory}: 4 files differ from the manifest: files were written after the compression (2 newer than the manifest)`,
+      `  Deploy the whole folder, and make this the last step of the build: npx serve-dist compress ${directory}`,
       '  app.js.br: is missing',
       expect.stringMatching(/^ {2}app\.js: has \d+ bytes, the manifest says \d+$/),
       expect.stringMatching(/^ {2}index\.html\.gz: has 10 bytes, the manifest says \d+$/),
@@ -96,8 +96,8 @@ describe('loadSite', () => {
     bytes.writeUInt8(bytes.readUInt8(20) ^ 1, 20)
     await writeFile(file, bytes)
     const problems = [
-      `${directory}: 1 file is not what the manifest says: something wrote after the compression (1 newer than the manifest)`,
-      `  Deploy the folder as a whole, and let this be the last step of the build: npx serve-dist compress ${directory}`,
+      `${directory}: 1 file differs from the manifest: files were written after the compression (1 newer than the manifest)`,
+      `  Deploy the whole folder, and make this the last step of the build: npx serve-dist compress ${directory}`,
       `  ${path}: has other bytes than the manifest says (SHA-256 differs)`,
     ]
     expect(await problemsOf(directory)).toEqual(problems)
@@ -110,8 +110,8 @@ describe('loadSite', () => {
     const directory = await buildFixture(files)
     await rm(join(directory, 'app.js'))
     expect(await problemsOf(directory)).toEqual([
-      `${directory}: 1 file is not what the manifest says: a part of the folder was copied, or something deleted files after the compression`,
-      `  Deploy the folder as a whole, and let this be the last step of the build: npx serve-dist compress ${directory}`,
+      `${directory}: 1 file differs from the manifest: the copy is incomplete, or files were deleted after the compression`,
+      `  Deploy the whole folder, and make this the last step of the build: npx serve-dist compress ${directory}`,
       '  app.js: is missing',
     ])
   })
@@ -144,7 +144,7 @@ describe('loadSite', () => {
     const outside = join(await temporaryDirectory(), 'app.js')
     await rename(join(directory, 'app.js'), outside)
     await symlink(target ?? outside, join(directory, 'app.js'))
-    const problem = '  app.js: is a link that leads out of the folder'
+    const problem = '  app.js: is a link to a path outside the folder'
     expect(await problemsOf(directory)).toContain(problem)
     expect(await problemsOf(directory, { memoryBudget: 0 })).toContain(problem)
   })
@@ -164,7 +164,7 @@ describe('loadSite', () => {
       await rm(join(directory, 'js'), { recursive: true })
       await symlink(outside, join(directory, 'js'))
       expect(await problemsOf(directory, { memoryBudget: 0 })).toContain(
-        '  js/large.js: is a link that leads out of the folder',
+        '  js/large.js: is a link to a path outside the folder',
       )
     },
   )

@@ -132,7 +132,7 @@ describe('the module of the environment', () => {
     expect(refusal).toMatchObject({
       code: 'SD_MANIFEST_MISMATCH',
       problems: [
-        expect.stringContaining('1 file is not what the manifest says'),
+        expect.stringContaining('1 file differs from the manifest'),
         expect.anything(),
         expect.stringContaining('app.js: is missing'),
         'APP_API_URL: the build requires this environment variable, and it is not set',

@@ -305,23 +305,21 @@ describe('the other fallbacks', () => {
       ['assets/app.js', 'about.html'],
       'spa',
       [
-        'neither 200.html nor index.html for unknown pages, so they are a 404; name the page by a rule: /* /page.html 200',
+        'neither 200.html nor index.html. Add this rule to the file _redirects of the build: /* /page.html 200',
       ],
     ],
     [
       'is written by TanStack Start',
       ['_shell.html'],
       undefined,
-      [
-        'but it has _shell.html, so they are a 404; name the page by a rule: /* /_shell.html 200 in the file _redirects',
-      ],
+      ['but it has _shell.html. Add this rule to the file _redirects of the build: /* /_shell.html 200'],
     ],
     ['is written by React Router', ['__spa-fallback.html'], 'spa', ['/* /__spa-fallback.html 200']],
     [
       'is written by React Router beside a prerendered page',
       ['index.html', '__spa-fallback.html'],
       undefined,
-      ['no 200.html for unknown pages, but it has __spa-fallback.html'],
+      ['no 200.html, but it has __spa-fallback.html'],
     ],
     ['has its usual name', ['index.html', '_shell.html'], 'spa', []],
     ['is left to a 404 page', ['404.html', '_shell.html'], undefined, []],

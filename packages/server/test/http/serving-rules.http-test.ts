@@ -225,7 +225,7 @@ describe('_headers and _redirects', () => {
       expect.stringMatching(/^_headers:4: Basic-Auth is not supported/),
       expect.stringMatching(/^_redirects:2: proxying to/),
       'the rule of _headers for /users/* matches no file of the build',
-      'the redirect of /gone never counts: the build has no file /nowhere.html to answer 200 with',
+      'the redirect of /gone is ignored: the build has no file /nowhere.html for status 200',
     ])
   })
 
@@ -265,7 +265,7 @@ describe('_headers and _redirects', () => {
     expect(user / 1e6).toBeLessThan(10)
     expect(warnings).toEqual([
       'the rules of _headers for /none/0, /none/1, /none/2 and 99997 more match no file of the build',
-      expect.stringMatching(/^the redirect of \/gone\/0 never counts: .*; and 99997 more like these$/),
+      expect.stringMatching(/^the redirect of \/gone\/0 is ignored: .*; and 99997 more like these$/),
     ])
     const port = await startListener(createHandler(site))
     const found = await rawRequest(port, { target: '/left/99999/x' })

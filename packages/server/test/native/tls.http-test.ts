@@ -333,7 +333,7 @@ describe.skipIf(typeof loadEngine() === 'string')('serve over TLS, with the nati
     await server.reload()
     expect(await readPeerCertificate(server.port)).toBe(pemToBase64(next.cert))
     expect(stderr.mock.calls.join('')).toMatch(
-      /cert\.pem: the native engine cannot use it \([^]*still using the certificate from before/,
+      /cert\.pem: the native engine cannot use this certificate \([^]*still using the previous certificate/,
     )
     stderr.mockRestore()
   })
@@ -357,7 +357,7 @@ describe.skipIf(typeof loadEngine() === 'string')('serve over TLS, with the nati
     const args = [await buildFixture(files), '--port', '0', '--tls-cert', cert, '--tls-key', key]
     const command = spawnCommand([...args, '--engine', 'auto'], { nodeOptions: [flag] })
     const { line, port } = await command.listening
-    expect(line).toContain(` · engine: node (not with ${flag.replace(/=.*/, '')} of Node) · `)
+    expect(line).toContain(` · engine: node (no support for ${flag.replace(/=.*/, '')} of Node) · `)
     const old = connectTls({ port, host: '127.0.0.1', rejectUnauthorized: false, maxVersion: 'TLSv1.2' })
     const refused = await once(old, 'secureConnect').then(
       () => false,

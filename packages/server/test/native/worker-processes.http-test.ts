@@ -188,7 +188,7 @@ describe.skipIf(process.platform !== 'linux' || typeof loadEngine() === 'string'
       process.kill(worker, 'SIGKILL')
       await vi.waitUntil(() => command.complaints().includes('SD_ENGINE_UNAVAILABLE'), 10_000)
       expect(command.complaints()).toMatch(
-        /SD_ENGINE_UNAVAILABLE: a new worker cannot have the native engine, which the server chose at its start: it cannot use the certificate: .+; mend that, or restart the server /,
+        /SD_ENGINE_UNAVAILABLE: a new worker cannot use the native engine of this server: it cannot use the certificate: .+\. Fix this, or restart the server /,
       )
       const connection = await openConnection(port, dialTls)
       expect(await askOn(connection, '/')).toBe('page')

@@ -63,7 +63,7 @@ describe('serve-dist', () => {
       const engines = [spawnCommand(words, { env, cores: '0' }), spawnCommand(words, { env, cores: '0,1' })]
       const lines = await Promise.all(engines.map(async ({ listening }) => (await listening).line))
       expect(lines).toEqual([
-        expect.stringContaining(' · engine: node (not with --ssr on one core) · '),
+        expect.stringContaining(' · engine: node (slower with --ssr on one core) · '),
         expect.stringContaining(' · engine: native (2 threads) · '),
       ])
     },
@@ -75,7 +75,7 @@ describe('serve-dist', () => {
     const { code, stderr } = await spawnCommand([directory, '--engine', 'native'], { env }).exited
     expect([code, stderr]).toEqual([
       1,
-      "serve-dist: SD_ENGINE_UNAVAILABLE: the native engine cannot be had: this process is a worker of another program, such as PM2; --engine auto falls back to Node's engine\n",
+      "serve-dist: SD_ENGINE_UNAVAILABLE: the native engine is not available: this process is a worker of another program, such as PM2. Use --engine auto to fall back to Node's engine\n",
     ])
   })
 
@@ -392,7 +392,7 @@ describe('serve-dist', () => {
     other.close()
     expect([code, stderr]).toEqual([
       1,
-      `serve-dist: SD_LISTEN_FAILED: port ${port} on 127.0.0.1 is in use; stop what listens there, or choose another port with --port (0 picks a free one)\n`,
+      `serve-dist: SD_LISTEN_FAILED: port ${port} on 127.0.0.1 is in use; stop the program that uses it, or choose another port with --port (0 picks a free one)\n`,
     ])
   })
 

@@ -128,7 +128,7 @@ describe.skipIf(process.platform === 'win32').each([
     const { code, stderr } = await spawnCommand([directory, '--socket', '/nowhere/a.sock', ...args]).exited
     expect([code, stderr]).toEqual([
       1,
-      'serve-dist: SD_LISTEN_FAILED: cannot make /nowhere/a.sock: its folder does not exist, or this user may not write to it; choose another path with --socket\n',
+      'serve-dist: SD_LISTEN_FAILED: cannot create /nowhere/a.sock: its folder does not exist, or this user may not write to it; choose another path with --socket\n',
     ])
   })
 })

@@ -132,7 +132,7 @@ describe.skipIf(process.platform === 'win32')('SIGHUP', () => {
     await vi.waitFor(
       () =>
         expect(served.command.complaints()).toMatch(
-          /^serve-dist: reload refused, still serving \w{12}:\n.*1 file is not what the manifest says.*\n {2}Deploy .*\n {2}index\.html: has 2 bytes, the manifest says 6\n$/,
+          /^serve-dist: reload refused, still serving \w{12}:\n.*1 file differs from the manifest.*\n {2}Deploy .*\n {2}index\.html: has 2 bytes, the manifest says 6\n$/,
         ),
       patience,
     )

@@ -199,7 +199,7 @@ describe.skipIf(process.platform !== 'linux')('--workers', () => {
     expect([code, stdout]).toEqual([1, ''])
     expect(stderr).toMatch(/a worker ended by exit code 3; another one starts in 100 ms\n/)
     expect(stderr).toMatch(
-      /\nserve-dist: SD_WORKERS_FAILED: 5 workers in a row ended soon after they were started, the last by exit code 3\n$/,
+      /\nserve-dist: SD_WORKERS_FAILED: 5 workers in a row ended shortly after their start, the last one by exit code 3\n$/,
     )
     expect(stderr).not.toMatch(/^\s+at /m)
   })
@@ -484,7 +484,7 @@ describe.skipIf(process.platform !== 'linux')('--workers', () => {
     await writeFile(victims, String(first))
     command.child.kill('SIGHUP')
     await vi.waitUntil(() => command.complaints().includes('refused'), 10_000)
-    expect(command.complaints()).toMatch(/reload refused.*\n.*no worker is there to load it/)
+    expect(command.complaints()).toMatch(/reload refused.*\n.*no worker is running/)
     await vi.waitFor(async () => expect((await rawRequest(port)).body.toString()).toBe('newer'), 10_000)
     expect(await stop(command)).toBe(0)
   })

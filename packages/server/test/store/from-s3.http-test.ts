@@ -95,7 +95,7 @@ describe.runIf(faulty !== undefined)('a server of a store in S3', () => {
     const store = await makeStore()
     act(reader)
     await expect(start(store, join(await temporaryDirectory(), 'cache'))).rejects.toThrow(
-      `${store}: nothing is published there, or it may not be read; publish a build`,
+      `${store}: it contains no published build, or it is not readable; publish a build`,
     )
   })
 
@@ -120,7 +120,7 @@ describe.runIf(faulty !== undefined)('a server of a store in S3', () => {
     const running = await start(store, storeCache)
     proxy.fail(() => ({ status: 503 }))
     await vi.waitFor(() => expect(running.warnings).toHaveLength(1), 15_000)
-    expect(running.warnings[0]).toContain('; serving on what is here')
+    expect(running.warnings[0]).toContain('; serving the cached builds')
     expect(await textOf(running.get('/'))).toBe('first')
     const again = await start(store, storeCache)
     expect(again.warnings[0]).toContain(`from ${storeCache}`)
@@ -128,6 +128,6 @@ describe.runIf(faulty !== undefined)('a server of a store in S3', () => {
     proxy.fail()
     await publishAsRoot(store, second)
     await vi.waitFor(async () => expect(await textOf(again.get('/'))).toBe('second'), 15_000)
-    expect(again.warnings.at(-1)).toBe(`${store}: answers again`)
+    expect(again.warnings.at(-1)).toBe(`${store}: is reachable again`)
   })
 })

@@ -131,7 +131,7 @@ describe('a server of a store', () => {
   test('of which nothing was published does not start', async () => {
     const place = await makeStore()
     await expect(serve({ ...place, port: 0 })).rejects.toThrow(
-      `${place.store}: nothing is published there, or it may not be read; publish a build: serve-dist publish <dir> --store ${place.store}`,
+      `${place.store}: it contains no published build, or it is not readable; publish a build: serve-dist publish <dir> --store ${place.store}`,
     )
   })
 
@@ -232,7 +232,7 @@ describe('a server of a store', () => {
 
   test('refuses a folder beside the store', async () => {
     await expect(serve({ ...(await makeStore(first)), directory: 'dist' })).rejects.toThrow(
-      'directory: builds come from the store: leave one of them out',
+      'directory: not valid together with store; remove one of them',
     )
   })
 })
@@ -265,8 +265,7 @@ describe('options that are about a folder', () => {
     const place = await makeStore(first)
     const live = await openLiveSite(place)
     onTestFinished(() => live.close())
-    const problem =
-      'fileSystemFallback: builds come from the store, so there is no folder to look in: leave it out'
+    const problem = 'fileSystemFallback: builds from a store have no folder; remove this option'
     const handler = { fileSystemFallback: true }
     await expect(serve({ ...place, handler })).rejects.toThrow(`handler.${problem}`)
     for (const site of [live, await loadSite(place)]) {
@@ -278,7 +277,7 @@ describe('options that are about a folder', () => {
 
   test('refuse those of a store in turn', async () => {
     const problems = ['storeCache', 'storeCacheSize', 'storeInterval'].map(
-      (name) => `${name}: builds come from a folder: name a store, or leave it out`,
+      (name) => `${name}: only valid with a store; set store, or remove this option`,
     )
     const options = { directory: 'dist', storeCache: '/cache', storeCacheSize: 1, storeInterval: 1 }
     await expect(serve(options)).rejects.toMatchObject({ code: 'SD_OPTION_INVALID', problems })

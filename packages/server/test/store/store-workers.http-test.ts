@@ -135,7 +135,7 @@ describe.skipIf(process.platform !== 'linux')('serve-dist --store --workers', ()
       expect(await metric('reachable')).toBe(1)
       const blobs = await metric('fetched_blobs_total')
       proxy.fail(() => ({ reset: 'before' }))
-      await said(command, 'serving on what is here')
+      await said(command, 'serving the cached builds')
       expect(await readiness()).toMatchObject({
         code: 200,
         store: expect.stringMatching(/^unreachable since \d{4}-.*: s3:/),
@@ -151,7 +151,7 @@ describe.skipIf(process.platform !== 'linux')('serve-dist --store --workers', ()
         'no-store',
       ])
       proxy.fail()
-      await said(command, 'answers again')
+      await said(command, 'is reachable again')
       expect(await allOf(own, '/assets/large-1.bin')).toEqual(new Set([`200 ${large.toString()}`]))
       expect(await metric('fetched_blobs_total')).toBe((blobs ?? 0) + 1)
       expect(await endCommand(command)).not.toMatch(/stuck|refused/)
@@ -206,7 +206,7 @@ describe.skipIf(process.platform !== 'linux')('serve-dist --store --workers', ()
     await rm(folder, { recursive: true })
     const { code, stderr } = await spawnCommand(words).exited
     expect(code).toBe(1)
-    expect(stderr).toMatch(/^serve-dist: SD_GENERATION_MISSING: .*nothing is published there.*\n$/)
+    expect(stderr).toMatch(/^serve-dist: SD_GENERATION_MISSING: .*it contains no published build.*\n$/)
   })
 
   test('goes on with its cache deleted', async () => {

@@ -96,7 +96,7 @@ describe('serve over TLS', () => {
     await server.reload()
     expect(await readPeerCertificate(server.port)).toBe(before)
     expect(stderr.mock.calls.join('')).toMatch(
-      /does not belong to the certificate[^]*still using the certificate from before/,
+      /does not belong to the certificate[^]*still using the previous certificate/,
     )
     stderr.mockRestore()
   })
