@@ -44,7 +44,7 @@ describe('HEAD', () => {
   ]
 
   test.each(targets)(
-    'of %s has the very fields of GET, whatever the request, and no body',
+    'of %s has the fields of GET, whatever the request, and no body',
     async (target) => {
       for (const { port } of [server, streaming]) {
         for (const fields of fieldSets) {
@@ -109,12 +109,12 @@ describe('any other method', () => {
     },
   )
 
-  test('POST to a path that redirects is 405, so that no body goes to a place that nobody named', async () => {
+  test('POST to a path that redirects is 405 because a redirect would resend the body elsewhere', async () => {
     const response = await rawRequest(server.port, { method: 'POST', target: '/docs' })
     expect([response.status, response.field('Location')]).toEqual([405, undefined])
   })
 
-  test('a method that HTTP does not have is refused with 400', async () => {
+  test('a method that HTTP does not define gets 400', async () => {
     const response = await rawRequest(server.port, { method: 'BREW', target: '/a.js' })
     expect(response.status).toBe(400)
   })

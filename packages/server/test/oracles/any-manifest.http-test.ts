@@ -55,7 +55,7 @@ const whole = {
   ],
 }
 
-/** Every way through a document to a text, and to the name of a field. */
+/** Returns the path of every string in a document. A path that ends in `''` is that of a key. */
 function waysTo(value: unknown): string[][] {
   if (typeof value === 'string') return [[]]
   if (typeof value !== 'object' || value === null) return []
@@ -64,7 +64,7 @@ function waysTo(value: unknown): string[][] {
   )
 }
 
-/** The document with a text in one place; a way that ends in `''` renames the key before it. */
+/** Replaces the string at one path. A path that ends in `''` renames the key before it. */
 function withText(value: unknown, way: readonly string[], text: string): unknown {
   const [key, ...rest] = way
   if (key === undefined) return text
@@ -82,7 +82,7 @@ function withText(value: unknown, way: readonly string[], text: string): unknown
 }
 
 const ways = waysTo(whole)
-/** Tried in every place: what no field can carry, or what may be taken for something else. */
+/** Strings to try at every path: invalid in a field, or similar to other syntax. */
 const worstTexts = ['text/plain; x="\u0100"', '/\uD800', 'a\r\nb: c', '__proto__', 'Connection', '*a*b*c*d']
 const begun = fc.constantFrom(
   '',
@@ -133,7 +133,7 @@ const texts = fc.oneof(
   fc.tuple(begun, ended).map((parts) => parts.join('')),
 )
 
-/** The site of a manifest whose files all are in memory. */
+/** Resolves the site of a manifest whose files are all in memory. */
 function siteOf(manifest: Manifest, more?: Parameters<typeof resolveServing>[0]): Site {
   const body = Buffer.from('abc')
   const stored = new Map<ManifestEntry, StoredBytes>()
@@ -152,7 +152,7 @@ function siteOf(manifest: Manifest, more?: Parameters<typeof resolveServing>[0])
 const holder = { current: fakeSite({}) }
 const answer = createHandler(holder)
 const overHttp1 = createServer((asked, response) => answer(asked, response))
-// Its compatibility API answers as the other does; Node's types know of no common one.
+// Node's HTTP/2 compatibility API has the same behaviour, but no common type.
 const overHttp2 = createHttp2Server()
 overHttp2.on('request', (asked, response) => {
   Reflect.apply(answer, undefined, [asked, response])
@@ -204,7 +204,7 @@ const requests: readonly Readonly<Record<string, string>>[] = [
   { range: 'bytes=0-0' },
 ]
 
-/** The worst status of all that is there, and of what is not; an exception or a reset fails the test. */
+/** Returns the highest status of all known and some unknown paths. An exception or a reset fails the test. */
 async function worstStatusOf(site: Site): Promise<number> {
   let worst = 0
   holder.current = site
@@ -222,7 +222,7 @@ async function worstStatusOf(site: Site): Promise<number> {
   return worst
 }
 
-/** Nothing for one that is refused; whatever else is thrown fails the test. */
+/** Returns `undefined` for a rejected document. Any other error fails the test. */
 function readOrRefuse(document: string): Manifest | undefined {
   try {
     return parseManifest(document)
@@ -233,11 +233,11 @@ function readOrRefuse(document: string): Manifest | undefined {
 }
 
 describe('a manifest', () => {
-  test('answers every request as it is', async () => {
+  test('without changes answers every request', async () => {
     expect(await worstStatusOf(siteOf(parseManifest(JSON.stringify(whole))))).toBeLessThan(500)
   })
 
-  test('with any text in any place is refused when it is read, or answers every request', async () => {
+  test('with any text at any path is rejected when it is read, or answers every request', async () => {
     let taken = 0
     await fc.assert(
       fc.asyncProperty(fc.constantFrom(...ways), texts, async (way, text) => {
@@ -256,7 +256,7 @@ describe('a manifest', () => {
   })
 
   test.each(['text/plain; x="\u0100"', 'text/plain; x="\u00FC"'])(
-    'with the media type %s is refused with its place',
+    'with the media type %s is rejected with the path of the value',
     (mediaType) => {
       const document = JSON.stringify(withText(whole, ['files', '0', 'mediaType'], mediaType))
       expect(() => parseManifest(document)).toThrow(
@@ -267,7 +267,7 @@ describe('a manifest', () => {
 })
 
 describe('_headers and _redirects', () => {
-  test('of any text answer every request', async () => {
+  test('with any text answer every request', async () => {
     const manifest = parseManifest(JSON.stringify(whole))
     const name = fc.oneof(names, fc.string({ unit: fc.constantFrom('X', '-', 'a', ' ', 'ü') }))
     const headers = fc

@@ -8,7 +8,7 @@ import { startSwapClients } from '../support/swap-clients.ts'
 
 const swaps = 100
 
-/** Enough for what is of the transport's or the workers' making; how builds are kept is what the hundred are about. */
+/** Enough swaps for transports and workers. The 100 swaps below test how builds are kept. */
 const fewSwaps = 5
 
 describe.skipIf(process.platform !== 'linux')('a server under full load', () => {
@@ -19,7 +19,7 @@ describe.skipIf(process.platform !== 'linux')('a server under full load', () => 
     ['by two workers', 'http', ['--workers', '2']],
     ['over TLS', 'https', []],
     ['by two workers, streamed, over TLS', 'https', ['--workers', '2', '--memory-budget', '50']],
-  ] as const)(`swaps ${fewSwaps} builds %s as well`, async (_how, scheme, flags) => {
+  ] as const)(`swaps ${fewSwaps} builds %s`, async (_how, scheme, flags) => {
     const builds = await numberedBuilds(fewSwaps + 1)
     await builds.deploy()
     const { cert, key } = await writeCertificate()
@@ -44,7 +44,7 @@ describe.skipIf(process.platform !== 'linux')('a server under full load', () => 
     expect((await command.exited).code).toBe(0)
   })
 
-  test('swaps 100 builds without one answer that fails, breaks off or is of two builds', async () => {
+  test('swaps 100 builds without a failed, truncated or mixed response', async () => {
     const builds = await numberedBuilds(swaps + 1)
     await builds.deploy()
     const signalled = await startSoakCommand([builds.directory])
@@ -93,7 +93,7 @@ describe.skipIf(process.platform !== 'linux')('a server under full load', () => 
         { timeout: 10_000, interval: 200 },
       )
       console.log(`${how}: ${JSON.stringify({ before, after })}`)
-      // Half of what one more build would hold.
+      // Half the memory of one more build.
       expect.soft(after.heap - before.heap, how).toBeLessThan(10_000_000)
     }
   })
