@@ -155,13 +155,16 @@ test.each([
   ['build/client', 'build/client'],
   ['build', 'build'],
   ['.output/public', '.output/public'],
-])('a build without a manifest in %s is suggested if the default folder is missing', async (folder, named) => {
-  const project = await writeFixture({ [`${folder}/index.html`]: 'page' })
-  const { code, stderr } = await run(project)
-  expect([code, stderr]).toEqual([1, expect.stringContaining('SD_BUILD_NOT_FOUND')])
-  expect(commandsIn(stderr)).toEqual([named])
-  expect((await start(project, [named])).status).toBe(200)
-})
+])(
+  'a build without a manifest in %s is suggested if the default folder is missing',
+  async (folder, named) => {
+    const project = await writeFixture({ [`${folder}/index.html`]: 'page' })
+    const { code, stderr } = await run(project)
+    expect([code, stderr]).toEqual([1, expect.stringContaining('SD_BUILD_NOT_FOUND')])
+    expect(commandsIn(stderr)).toEqual([named])
+    expect((await start(project, [named])).status).toBe(200)
+  },
+)
 
 test('a build whose only page is 404.html starts with a warning that explains the options', async () => {
   const project = await writeFixture({ 'build/404.html': 'shell', 'build/_app/start.js': 'script' })

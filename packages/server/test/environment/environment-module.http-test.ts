@@ -74,7 +74,7 @@ describe('the module of the environment', () => {
     expect(await tagOf('a')).not.toBe(await tagOf('b'))
   })
 
-  test('is never cached, whatever the rules set, but gets other fields of rules', async () => {
+  test('is never cached, even if a rule sets Cache-Control, but gets other fields of rules', async () => {
     const folder = await build({ _headers: '/*\n  Cache-Control: max-age=60\n  X-Own: yes\n' })
     const { port } = await startServer(folder, {
       site: {

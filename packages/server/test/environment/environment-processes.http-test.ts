@@ -139,26 +139,23 @@ describe('--env-file', () => {
 })
 
 describe('a start', () => {
-  test.each([alone, two])(
-    'reports all missing values once, and does not listen: %j',
-    async (...args) => {
-      const around = Object.fromEntries(
-        Array.from({ length: 10_000 }, (_, index) => [`AROUND_${index}`, 'around']),
-      )
-      const env = { ...around, LIMIT: 'secret', FLAGS: '{secret' }
-      const { code, stdout, stderr } = await spawnCommand([directory, ...args], { env }).exited
-      expect([code, stdout, stderr]).toEqual([
-        1,
-        '',
-        `serve-dist: SD_ENVIRONMENT_INVALID: ${[
-          'API_URL: the build requires this environment variable, and it is not set',
-          'LIMIT: expected a number such as 10 or 0.5',
-          'FLAGS: expected JSON',
-          'set variables where the server starts, or in a file: serve-dist --env-file <file> (it reads no .env by itself)',
-        ].join('\n')}\n`,
-      ])
-    },
-  )
+  test.each([alone, two])('reports all missing values once, and does not listen: %j', async (...args) => {
+    const around = Object.fromEntries(
+      Array.from({ length: 10_000 }, (_, index) => [`AROUND_${index}`, 'around']),
+    )
+    const env = { ...around, LIMIT: 'secret', FLAGS: '{secret' }
+    const { code, stdout, stderr } = await spawnCommand([directory, ...args], { env }).exited
+    expect([code, stdout, stderr]).toEqual([
+      1,
+      '',
+      `serve-dist: SD_ENVIRONMENT_INVALID: ${[
+        'API_URL: the build requires this environment variable, and it is not set',
+        'LIMIT: expected a number such as 10 or 0.5',
+        'FLAGS: expected JSON',
+        'set variables where the server starts, or in a file: serve-dist --env-file <file> (it reads no .env by itself)',
+      ].join('\n')}\n`,
+    ])
+  })
 
   test('ignores 10,000 other variables', async () => {
     const around = Object.fromEntries(

@@ -112,7 +112,7 @@ describe('a function of fetch that rejects', () => {
   })
 })
 
-test('a Node handler of one parameter gets a 500, and the log explains how handlers are told apart', async () => {
+test('a Node handler of one parameter gets a 500, and the log explains how serve-dist distinguishes handlers', async () => {
   const source = 'export default function (req) { arguments[1]?.end("made") }'
   const { outcome, log } = await outcomeOf(source, 'identity')
   expect(outcome).toBe(500)

@@ -27,9 +27,12 @@ const runtimes = [
 /** The tests need the binaries. In `CI`, a missing binary is a failure. */
 const installed = runtimes.filter(({ program }) => program !== undefined)
 describe('the runtimes that are not Node', () => {
-  test.skipIf(installed.length < runtimes.length && process.env['CI'] === undefined)('are installed in CI', () => {
-    expect(installed).toEqual(runtimes)
-  })
+  test.skipIf(installed.length < runtimes.length && process.env['CI'] === undefined)(
+    'are installed in CI',
+    () => {
+      expect(installed).toEqual(runtimes)
+    },
+  )
 })
 
 for (const { name, program = '', args, host, ...differences } of installed) {

@@ -63,7 +63,7 @@ describe('files for other origins', () => {
     })
   })
 
-  test('answer a preflight, whatever it requests', async () => {
+  test('answer each preflight, for all methods and fields', async () => {
     const response = await rawRequest(port, {
       method: 'OPTIONS',
       target: '/assets/app.js',

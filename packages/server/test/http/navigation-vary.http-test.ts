@@ -93,7 +93,7 @@ describe('Vary under a path with a fallback', () => {
     expect(await Promise.all(seen)).toEqual([forNavigation, forScript])
   })
 
-  test('is on disk files only if the path has none', async () => {
+  test('is on missing paths, but not on files of the disk', async () => {
     const directory = await buildFixture(files, options)
     const server = await startServer(directory, { handler: { fileSystemFallback: true } })
     const response = await rawRequest(server.port, { target: '/users/1', fields: script })

@@ -318,7 +318,7 @@ describe('the other fallbacks', () => {
     ],
     ['is written by React Router', ['__spa-fallback.html'], 'spa', ['/* /__spa-fallback.html 200']],
     [
-      'is written by React Router beside a prerendered page',
+      'is written by React Router next to a prerendered page',
       ['index.html', '__spa-fallback.html'],
       undefined,
       ['no 200.html for unknown pages, but it has __spa-fallback.html'],

@@ -56,11 +56,7 @@ describe('a file that is opened by path and differs from the start', () => {
       (file) => writeFile(file, Buffer.alloc(large.length, 'x')),
     ],
     ['was replaced by another of the same size', 500, replaceKeepingTime],
-    [
-      'was rewritten with other bytes of the same size, and given its previous time',
-      500,
-      rewriteKeepingTime,
-    ],
+    ['was rewritten with other bytes of the same size, and given its previous time', 500, rewriteKeepingTime],
     ['became a folder', 500, (file) => rm(file).then(() => mkdir(file))],
   ]
 
@@ -243,15 +239,18 @@ describe.each([
     ['is rewritten in place with the same size', (file) => writeFile(file, Buffer.alloc(large.length, 'x'))],
     ['is rewritten in place with the same size and time', rewriteKeepingTime],
     ['has a byte changed', changeLastByte],
-  ])('is never sent whole if it %s: the server destroys the socket and keeps running', async (_what, change) => {
-    const { server, file, problems } = await startFixture(kept, isListed)
-    const { carryOn } = await beginReading(server.port)
-    await change(file)
-    expect(await carryOn()).toBeLessThan(large.length)
-    const response = await rawRequest(server.port, { target: '/' })
-    expect(response.status).toBe(200)
-    await vi.waitFor(() => expect(problems).toEqual([expect.stringContaining(file)]))
-  })
+  ])(
+    'is never sent whole if it %s: the server destroys the socket and keeps running',
+    async (_what, change) => {
+      const { server, file, problems } = await startFixture(kept, isListed)
+      const { carryOn } = await beginReading(server.port)
+      await change(file)
+      expect(await carryOn()).toBeLessThan(large.length)
+      const response = await rawRequest(server.port, { target: '/' })
+      expect(response.status).toBe(200)
+      await vi.waitFor(() => expect(problems).toEqual([expect.stringContaining(file)]))
+    },
+  )
 })
 
 /** Starts to read a body and stops. `carryOn` reads the rest and returns the number of bytes. */

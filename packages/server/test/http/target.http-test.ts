@@ -195,20 +195,23 @@ describe('CONNECT', () => {
     ['from memory', () => ({}), '/large.bin'],
     ['streamed', () => ({ site: { memoryBudget: 0 } }), '/large.bin'],
     ['of an application', (piped) => ({ ssr: piped }), '/piped'],
-  ])('is answered after the response in progress, %s, and ends the connection', async (_how, optionsFor, target) => {
-    const large = Buffer.alloc(2_000_000, 'abcdefgh')
-    const files = await buildFixture({ 'index.html': 'page', 'large.bin': large })
-    const modules = await writeFixture({
-      'piped.mjs': `import { Readable } from 'node:stream'
+  ])(
+    'is answered after the response in progress, %s, and ends the connection',
+    async (_how, optionsFor, target) => {
+      const large = Buffer.alloc(2_000_000, 'abcdefgh')
+      const files = await buildFixture({ 'index.html': 'page', 'large.bin': large })
+      const modules = await writeFixture({
+        'piped.mjs': `import { Readable } from 'node:stream'
         export default (_, response) => void Readable.from(Array(20).fill(Buffer.alloc(100_000, 'abcdefgh'))).pipe(response)`,
-    })
-    const { port } = await startServer(files, optionsFor(join(modules, 'piped.mjs')))
-    const connection = await openConnection(port)
-    const connect = 'CONNECT a:80 HTTP/1.1\r\nHost: a\r\n\r\n'
-    connection.send(formatRequest({ target }) + connect + formatRequest({}))
-    const { status, body } = await connection.receive()
-    expect([status, body.equals(large)]).toEqual([200, true])
-    expect((await connection.receive('CONNECT')).status).toBe(405)
-    expect(await connection.rest()).toHaveLength(0)
-  })
+      })
+      const { port } = await startServer(files, optionsFor(join(modules, 'piped.mjs')))
+      const connection = await openConnection(port)
+      const connect = 'CONNECT a:80 HTTP/1.1\r\nHost: a\r\n\r\n'
+      connection.send(formatRequest({ target }) + connect + formatRequest({}))
+      const { status, body } = await connection.receive()
+      expect([status, body.equals(large)]).toEqual([200, true])
+      expect((await connection.receive('CONNECT')).status).toBe(405)
+      expect(await connection.rest()).toHaveLength(0)
+    },
+  )
 })

@@ -79,21 +79,18 @@ const endings = [
 ] as const
 
 describe.skipIf(process.platform !== 'linux')('a process with the native engine that', () => {
-  test.each(endings)(
-    '%s under load leaves no listener on its port',
-    async (_what, signal, way, _, code) => {
-      const { child, listening, exited } = start(way, ['--port', '0'])
-      const { line, port } = await listening
-      expect(line).toContain('engine: native')
-      const place = { port, host: '127.0.0.1' }
-      const clients = keepAsking(place)
-      expect(await refusalAt(place)).toBeUndefined()
-      child.kill(signal)
-      expect((await exited).code).toBe(code)
-      await Promise.all(clients)
-      expect(await refusalAt(place)).toBe('ECONNREFUSED')
-    },
-  )
+  test.each(endings)('%s under load leaves no listener on its port', async (_what, signal, way, _, code) => {
+    const { child, listening, exited } = start(way, ['--port', '0'])
+    const { line, port } = await listening
+    expect(line).toContain('engine: native')
+    const place = { port, host: '127.0.0.1' }
+    const clients = keepAsking(place)
+    expect(await refusalAt(place)).toBeUndefined()
+    child.kill(signal)
+    expect((await exited).code).toBe(code)
+    await Promise.all(clients)
+    expect(await refusalAt(place)).toBe('ECONNREFUSED')
+  })
 
   test.each(endings)(
     '%s under load leaves no unix socket behind, or one that the next start replaces',

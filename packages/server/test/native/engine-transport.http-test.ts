@@ -90,7 +90,7 @@ describe.skipIf(typeof loadEngine() === 'string')('createEngineTransport', () =>
         connection.send(formatRequest({ target: '/app.js', fields: { 'Accept-Encoding': 'identity' } }))
         const response = await connection.receive()
         const [tag, body] = [response.field('ETag') ?? '', response.body.toString()]
-        if ((tags.get(tag) ?? body) !== body) throw new Error(`${tag} stands for two bodies`)
+        if ((tags.get(tag) ?? body) !== body) throw new Error(`${tag} identifies two bodies`)
         tags.set(tag, body)
         if (seen.at(-1) !== body) seen.push(body)
       }

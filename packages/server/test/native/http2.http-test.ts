@@ -281,7 +281,7 @@ function open(name: 'native' | 'node', fields: OutgoingHttpHeaders): ClientHttp2
   return dial(name).request({ ':authority': 'localhost', ...fields }, { endStream: method !== 'POST' })
 }
 
-/** What a client observes of a response, except for its date. */
+/** The observable parts of a response, except for its date. */
 interface Answer {
   readonly fields: string
   readonly body: string

@@ -142,7 +142,11 @@ const clients: readonly (readonly [string, string, (socket: Socket) => unknown])
   ['sends no next request', '200 ', (socket) => socket.write(formatRequest({}))],
   ['ends its request with an extra empty line', '200 ', (socket) => socket.write(`${formatRequest({})}\r\n`)],
   ['begins with an empty line', '408 ', (socket) => socket.write('\r\n')],
-  ['sends no next request after one to Node', '404 ', (socket) => socket.write(formatRequest({ target: '/none' }))],
+  [
+    'sends no next request after one to Node',
+    '404 ',
+    (socket) => socket.write(formatRequest({ target: '/none' })),
+  ],
   [
     'sends its second head an octet at a time',
     '200 ',
@@ -189,11 +193,14 @@ const clients: readonly (readonly [string, string, (socket: Socket) => unknown])
 ]
 
 describe.skipIf(process.platform !== 'linux')('a client that', () => {
-  test.concurrent.each(clients)('%s gets the same answer as from Node alone: %s', async (_what, status, act) => {
-    const [node, native] = await Promise.all(engines.map((engine) => receiveAll(engine, act)))
-    expect(node).toMatch(new RegExp(`^HTTP/1\\.1 ${status}`))
-    expect(native).toBe(node)
-  })
+  test.concurrent.each(clients)(
+    '%s gets the same answer as from Node alone: %s',
+    async (_what, status, act) => {
+      const [node, native] = await Promise.all(engines.map((engine) => receiveAll(engine, act)))
+      expect(node).toMatch(new RegExp(`^HTTP/1\\.1 ${status}`))
+      expect(native).toBe(node)
+    },
+  )
 
   const stalling = [
     ['a file', formatRequest({ target: '/large.bin' })],

@@ -477,18 +477,32 @@ describe.skipIf(typeof loadEngine() === 'string').each(engines)(
       clearInterval(writing)
     })
 
-    test.each(['TLSv1.2', 'TLSv1.3'] as const)('knows the protocol, the cipher and the name of a connection over %s', async (maxVersion) => {
-      const socket = await dial(server.port, {
-        maxVersion,
-        servername: 'a.example',
-        ALPNProtocols: ['http/1.1'],
-      })
-      const cipher = socket.getCipher()
-      socket.write(formatRequest({ target: '/facts', fields: { Connection: 'close' } }))
-      const [, body = ''] = (await rest(socket)).toString().split('\r\n\r\n')
-      const agreed = [true, false, null, 'http/1.1', 'a.example', '127.0.0.1', maxVersion, cipher, {}, false]
-      expect(JSON.parse(body)).toEqual(agreed)
-    })
+    test.each(['TLSv1.2', 'TLSv1.3'] as const)(
+      'knows the protocol, the cipher and the name of a connection over %s',
+      async (maxVersion) => {
+        const socket = await dial(server.port, {
+          maxVersion,
+          servername: 'a.example',
+          ALPNProtocols: ['http/1.1'],
+        })
+        const cipher = socket.getCipher()
+        socket.write(formatRequest({ target: '/facts', fields: { Connection: 'close' } }))
+        const [, body = ''] = (await rest(socket)).toString().split('\r\n\r\n')
+        const agreed = [
+          true,
+          false,
+          null,
+          'http/1.1',
+          'a.example',
+          '127.0.0.1',
+          maxVersion,
+          cipher,
+          {},
+          false,
+        ]
+        expect(JSON.parse(body)).toEqual(agreed)
+      },
+    )
 
     test.each([
       ['/whole', [alert]],

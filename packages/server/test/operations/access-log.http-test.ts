@@ -204,34 +204,31 @@ describe('--access-log json', () => {
         if (req.url === '/fail') { fail(); return res.end() }
         res.write('begun'); fail = () => res.destroy(late) }`,
     ],
-  ])(
-    'has one line if a response fails with a DOMException of its upstream: %s',
-    async (_how, handler) => {
-      const modules = await writeFixture({
-        'entry.mjs': `let fail; const late = new DOMException('late', 'TimeoutError'); ${handler}`,
-      })
-      const entry = join(modules, 'entry.mjs')
-      const command = spawnCommand([directory, '--port', '0', '--access-log', 'json', '--ssr', entry])
-      const { port } = await command.listening
-      const connection = await openConnection(port)
-      connection.send(formatRequest({ target: '/api' }))
-      await once(connection.socket, 'data')
-      expect((await rawRequest(port, { target: '/fail' })).status).toBe(200)
-      await connection.rest()
-      expect((await rawRequest(port)).status).toBe(200)
-      command.child.kill('SIGTERM')
-      const { code, stdout, stderr } = await command.exited
-      expect([code, stderr]).toEqual([0, expect.not.stringContaining('TypeError')])
-      const entries = stdout.split('\n').filter((line) => line.startsWith('{'))
-      expect(entries).toHaveLength(3)
-      expect(entries.map((line): unknown => JSON.parse(line))).toEqual(
-        expect.arrayContaining([
-          expect.objectContaining({ target: '/api', status: 200, aborted: true }),
-          expect.objectContaining({ target: '/', status: 200 }),
-        ]),
-      )
-    },
-  )
+  ])('has one line if a response fails with a DOMException of its upstream: %s', async (_how, handler) => {
+    const modules = await writeFixture({
+      'entry.mjs': `let fail; const late = new DOMException('late', 'TimeoutError'); ${handler}`,
+    })
+    const entry = join(modules, 'entry.mjs')
+    const command = spawnCommand([directory, '--port', '0', '--access-log', 'json', '--ssr', entry])
+    const { port } = await command.listening
+    const connection = await openConnection(port)
+    connection.send(formatRequest({ target: '/api' }))
+    await once(connection.socket, 'data')
+    expect((await rawRequest(port, { target: '/fail' })).status).toBe(200)
+    await connection.rest()
+    expect((await rawRequest(port)).status).toBe(200)
+    command.child.kill('SIGTERM')
+    const { code, stdout, stderr } = await command.exited
+    expect([code, stderr]).toEqual([0, expect.not.stringContaining('TypeError')])
+    const entries = stdout.split('\n').filter((line) => line.startsWith('{'))
+    expect(entries).toHaveLength(3)
+    expect(entries.map((line): unknown => JSON.parse(line))).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({ target: '/api', status: 200, aborted: true }),
+        expect.objectContaining({ target: '/', status: 200 }),
+      ]),
+    )
+  })
 
   test('has redirects to HTTPS, and requests that HTTP/2 rejects', async () => {
     const { cert, key } = await writeCertificate()

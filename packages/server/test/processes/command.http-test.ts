@@ -286,14 +286,11 @@ describe('serve-dist', () => {
     [['compress', '-p', '1'], `'-p, --port <number>' is for serving; "compress" does not take it`],
     [['compress', 'nowhere', '--ops', ':1'], `'--ops <address>' is for serving; "compress" does not take it`],
     [['--port', '0', 'report', 'nowhere'], `'-p, --port <number>' is for serving; "report" does not take it`],
-  ])(
-    'rejects options of the server that another command ignores: %j',
-    async (args, message) => {
-      const { code, stdout, stderr } = await spawnCommand(args).exited
-      expect([code, stdout]).toEqual([1, ''])
-      expect(stderr).toContain(message)
-    },
-  )
+  ])('rejects options of the server that another command ignores: %j', async (args, message) => {
+    const { code, stdout, stderr } = await spawnCommand(args).exited
+    expect([code, stdout]).toEqual([1, ''])
+    expect(stderr).toContain(message)
+  })
 
   test('rejects an empty folder name', async () => {
     const { code, stderr } = await spawnCommand(['']).exited

@@ -190,14 +190,11 @@ async function copyWhileServing([, times, copy]: Way, workers: string): Promise<
 }
 
 describe.skipIf(process.platform !== 'linux')('while a new build is copied over the old one', () => {
-  test.each(usable(replacing))(
-    'by %s, each response is whole and matches its entity tag',
-    async (...way) => {
-      const { right, wrong, failed } = await copyWhileServing(way, '1')
-      expect([wrong.slice(0, 3), failed.slice(0, 3)]).toEqual([[], []])
-      expect(right[1]).toBeGreaterThan(0)
-    },
-  )
+  test.each(usable(replacing))('by %s, each response is whole and matches its entity tag', async (...way) => {
+    const { right, wrong, failed } = await copyWhileServing(way, '1')
+    expect([wrong.slice(0, 3), failed.slice(0, 3)]).toEqual([[], []])
+    expect(right[1]).toBeGreaterThan(0)
+  })
 
   test.each(usable(overwriting))(
     'by %s, no response has bytes that differ from its entity tag',

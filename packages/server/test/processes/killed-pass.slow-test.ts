@@ -76,7 +76,7 @@ const scenarios: Record<string, Scenario> = {
     options: { codings: ['br'] },
     mayRefuse: false,
   },
-  'over originals that were overwritten meanwhile': {
+  'over originals that a later build has overwritten': {
     prepare: async () => {
       const folder = await buildFixture(first)
       await cp(await writeFixture(second), folder, { recursive: true })

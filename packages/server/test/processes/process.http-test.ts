@@ -235,19 +235,22 @@ describe.skipIf(process.platform === 'win32').each([
 const systemdActivate = existsSync('/usr/bin/systemd-socket-activate')
 
 describe('systemd-socket-activate', () => {
-  test.skipIf(!systemdActivate)('starts the command at the first connection, and serves that connection', async () => {
-    const path = await socketPath()
-    const bin = new URL('../../bin/serve-dist.js', import.meta.url).pathname
-    const child = spawn('systemd-socket-activate', ['-l', path, process.execPath, bin, directory])
-    try {
-      await vi.waitUntil(() => existsSync(path))
-      expect(await getOverSocket(path, '/app/')).toBe('page')
-    } finally {
-      child.kill('SIGTERM')
-      await once(child, 'close')
-    }
-    expect(child.exitCode).toBe(0)
-  })
+  test.skipIf(!systemdActivate)(
+    'starts the command at the first connection, and serves that connection',
+    async () => {
+      const path = await socketPath()
+      const bin = new URL('../../bin/serve-dist.js', import.meta.url).pathname
+      const child = spawn('systemd-socket-activate', ['-l', path, process.execPath, bin, directory])
+      try {
+        await vi.waitUntil(() => existsSync(path))
+        expect(await getOverSocket(path, '/app/')).toBe('page')
+      } finally {
+        child.kill('SIGTERM')
+        await once(child, 'close')
+      }
+      expect(child.exitCode).toBe(0)
+    },
+  )
 })
 
 describe.skipIf(process.platform === 'win32')('the process', () => {

@@ -49,7 +49,7 @@ async function exchange(connection: Connection, list: readonly RawRequest[]): Pr
 }
 
 describe('answering', () => {
-  test('makes no file-system call for bodies in memory, whatever the response', async () => {
+  test('makes no file-system call for any response from memory', async () => {
     const idle = await countFileSystemCalls([directory], async () => {})
     const busy = await countFileSystemCalls([directory], (connection) => exchange(connection, requests))
     expect(busy).toBe(idle)

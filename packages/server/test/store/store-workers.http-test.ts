@@ -21,7 +21,7 @@ import { twoProcessFlags } from '../support/two-process-flags.ts'
 const faulty = await startFaultyS3()
 afterEach(() => void vi.unstubAllEnvs())
 
-/** A start of Node takes a while on a machine that is busy. */
+/** Starting Node is slow on a busy machine. */
 const patience = { timeout: 20_000, interval: 50 }
 const large = Buffer.alloc(300_000, 'abcdefg')
 const first = { 'index.html': 'first', 'assets/large-1.bin': large }
@@ -33,7 +33,7 @@ const needy: RuntimeEnvironment = {
   variables: { NOWHERE_SET: { type: 'string', required: true } },
 }
 
-/** What sixteen new connections get: the answers of all workers. */
+/** Returns the distinct responses of 16 new connections. They reach all workers. */
 async function allOf(port: number, target: string): Promise<ReadonlySet<string>> {
   const answers = Array.from({ length: 16 }, async () => {
     const { status, body } = await rawRequest(port, { target })
@@ -66,7 +66,7 @@ async function makeFolder(): Promise<{
 
 const isHashed = (path: string): boolean => path.startsWith('assets/')
 
-/** Publishes a build of which the server knows the folder of hashed assets. */
+/** Publishes a build with a known folder of hashed assets. */
 async function deployTo(store: string, files: FixtureFiles, environment?: RuntimeEnvironment): Promise<void> {
   const given = { appType: 'spa', assetsDirectory: 'assets', isHashed } as const
   const directory = await buildFixture(files, { ...given, ...(environment && { environment }) })
@@ -96,7 +96,7 @@ describe.skipIf(process.platform !== 'linux')('serve-dist --store --workers', ()
       return command
     }
 
-    test('asks it by the first process alone, and for each blob once', async () => {
+    test('requests it only from the primary process, and only once for each blob', async () => {
       const store = await makeStore()
       const before = proxy.seen.length
       const command = await start(store, [])
@@ -114,7 +114,7 @@ describe.skipIf(process.platform !== 'linux')('serve-dist --store --workers', ()
       await endCommand(command)
     })
 
-    test('starts workers again, and answers with what it has, while the store is away', async () => {
+    test('replaces workers and serves cached files while the store is unreachable', async () => {
       const ops = await freePort()
       const flags = ['--ops', `127.0.0.1:${ops}`]
       const command = await start(await makeStore(), flags)
@@ -157,7 +157,7 @@ describe.skipIf(process.platform !== 'linux')('serve-dist --store --workers', ()
       expect(await endCommand(command)).not.toMatch(/stuck|refused/)
     }, 60_000)
 
-    test('looks at it before a hashed file is a 404, in every worker, once for all', async () => {
+    test('checks it once for all workers before they answer 404 for a hashed file', async () => {
       const store = await makeStore()
       await deployTo(store, { 'index.html': 'third', 'assets/entry-3.js': 'third()' })
       const command = await start(store, [])
@@ -170,15 +170,15 @@ describe.skipIf(process.platform !== 'linux')('serve-dist --store --workers', ()
       const answers = await Promise.all(names.map(async (target) => await rawRequest(own, { target })))
       expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([404]))
       const looks = proxy.seen.slice(before).filter(({ path }) => path.endsWith('current.json'))
-      // One a second at most, and the look that each process repeats every five seconds.
+      // At most one check a second, and one of each process every five seconds.
       expect(looks.length).toBeLessThan(names.length / 2)
       await endCommand(command)
     })
 
-    test('serves on a build that was taken out of the store, by new workers as well', async () => {
+    test('keeps serving a build that was removed from the store, also by new workers', async () => {
       const store = await makeStore()
       const command = await start(store, [])
-      // The server cannot learn of the next build until the signal.
+      // The server cannot see the next build before the signal.
       proxy.fail(({ path }) => (path.endsWith('current.json') ? { reset: 'before' } : undefined))
       for (const [name, value] of Object.entries(s3Environment(s3.endpoint, s3.root))) vi.stubEnv(name, value)
       const backend = await openStore(store)
@@ -201,7 +201,7 @@ describe.skipIf(process.platform !== 'linux')('serve-dist --store --workers', ()
     })
   })
 
-  test('does not start where nothing is published, and says so once', async () => {
+  test('fails to start if nothing is published, and reports it once', async () => {
     const { folder, words } = await makeFolder()
     await rm(folder, { recursive: true })
     const { code, stderr } = await spawnCommand(words).exited
@@ -209,9 +209,9 @@ describe.skipIf(process.platform !== 'linux')('serve-dist --store --workers', ()
     expect(stderr).toMatch(/^serve-dist: SD_GENERATION_MISSING: .*nothing is published there.*\n$/)
   })
 
-  test('goes on with its cache deleted', async () => {
+  test('continues after its cache was deleted', async () => {
     const { store, folder, words } = await makeFolder()
-    // A worker may write into it meanwhile.
+    // A worker may write to the cache in this moment.
     const removeCache = () => rm(join(folder, 'cache'), { recursive: true, maxRetries: 5 })
     const command = spawnCommand([...words, '--memory-budget', '1000'])
     await expectPage(command, 'second')
@@ -229,7 +229,7 @@ describe.skipIf(process.platform !== 'linux')('serve-dist --store --workers', ()
     await endCommand(command)
   }, 60_000)
 
-  test('answers nothing any more of a kept build that is purged, by new workers neither', async () => {
+  test('stops serving files of a purged build, also by new workers', async () => {
     const { store, words } = await makeFolder()
     const command = spawnCommand([...words, '--memory-budget', '1000'])
     await expectPage(command, 'second')
@@ -251,7 +251,7 @@ describe.skipIf(process.platform !== 'linux')('serve-dist --store --workers', ()
     expect(await endCommand(command)).toMatch(/still serving build \w+, with 1 file of 1 earlier build\n/)
   }, 60_000)
 
-  test('starts a worker again on the build of the others while it refuses the one that is current', async () => {
+  test('starts a replaced worker with the build of the others while it rejects the current one', async () => {
     const { store, words } = await makeFolder()
     const command = spawnCommand(words)
     await expectPage(command, 'second')
@@ -259,7 +259,7 @@ describe.skipIf(process.platform !== 'linux')('serve-dist --store --workers', ()
     await said(command, 'NOWHERE_SET')
     await replaceWorker(command.child.pid)
     await expectPage(command, 'second')
-    // Other replicas may have the values, and serve its pages.
+    // Other replicas may have the values and serve these pages.
     const { port } = await command.listening
     expect(await allOf(port, '/assets/entry-3.js')).toEqual(new Set(['200 third()']))
     await expectPage(command, 'second')
@@ -272,7 +272,7 @@ describe.skipIf(process.platform !== 'linux')('serve-dist --store --workers', ()
   }, 60_000)
 
   test.each(['lacks a file', 'lacks a value of the environment'])(
-    'answers nothing more of a build that was purged while the current one %s, by new workers as well',
+    'stops serving files of a purged build while the current one %s, also by new workers',
     async (what) => {
       const { store, words } = await makeFolder()
       await deployTo(store, { 'index.html': 'third', 'assets/entry-3.js': 'third()' })
@@ -299,7 +299,7 @@ describe.skipIf(process.platform !== 'linux')('serve-dist --store --workers', ()
     60_000,
   )
 
-  test.each(['1', '2'])('follows the file of its variables, with %s workers', async (workers) => {
+  test.each(['1', '2'])('follows changes of its variable file, with %s workers', async (workers) => {
     const { store, folder, words } = await makeFolder()
     const environment = { ...needy, variables: { SHADE: { type: 'string' } } } as const
     await deployTo(store, { 'index.html': 'third', [needy.path]: '' }, environment)
@@ -315,7 +315,7 @@ describe.skipIf(process.platform !== 'linux')('serve-dist --store --workers', ()
     await endCommand(command)
   })
 
-  test('takes a storm of signals and of publishes', async () => {
+  test('survives many concurrent signals and publishes', async () => {
     const { store, folder, words } = await makeFolder()
     const command = spawnCommand(words)
     await expectPage(command, 'second')
@@ -323,7 +323,7 @@ describe.skipIf(process.platform !== 'linux')('serve-dist --store --workers', ()
     const storm = setInterval(() => command.child.kill('SIGHUP'), 5)
     for (const page of pages) {
       const both = [page, `${page}2`].map((name) => publishFiles(store, { 'index.html': name }))
-      // One of the two may have to be told that the other was faster.
+      // One of the two may fail because the other was faster.
       await Promise.allSettled(both)
     }
     await rename(store, join(folder, 'away'))

@@ -8,13 +8,13 @@ import { publishFiles } from './publish-files.ts'
 import { temporaryDirectory } from './temporary-directory.ts'
 import { testedEngine } from './tested-engine.ts'
 
-/** A store, and a cache for it. */
+/** A store, and its local cache. */
 export interface Place {
   readonly store: string
   readonly storeCache: string
 }
 
-/** Publishes builds, one after the other. */
+/** Publishes builds in order to a new store. */
 export async function makeStore(...builds: readonly FixtureFiles[]): Promise<Place> {
   const folder = await temporaryDirectory()
   const place = { store: join(folder, 'store'), storeCache: join(folder, 'cache') }
@@ -23,7 +23,7 @@ export async function makeStore(...builds: readonly FixtureFiles[]): Promise<Pla
   return place
 }
 
-/** A server, and what it has said. */
+/** A server and its messages. */
 export interface Started {
   readonly server: RunningServer
   readonly warnings: string[]
@@ -31,7 +31,7 @@ export interface Started {
   readonly get: (path: string, headers?: Readonly<Record<string, string>>) => Promise<Response>
 }
 
-/** Starts a server of a store for a test, which streams all but the smallest files. */
+/** Starts a server of a store for a test. It streams all but the smallest files. */
 export async function start(place: Place, options: ServeOptions = {}): Promise<Started> {
   const [warnings, problems]: [string[], string[]] = [[], []]
   const server = await serve({
@@ -48,7 +48,7 @@ export async function start(place: Place, options: ServeOptions = {}): Promise<S
   return { server, warnings, problems, get }
 }
 
-/** The cached file of so many bytes. */
+/** Returns the path of the cached file with this size. */
 export async function cachedFile({ storeCache }: Place, size: number): Promise<string> {
   const [own = ''] = await readdir(storeCache)
   const blobs = join(storeCache, own, 'blobs')
