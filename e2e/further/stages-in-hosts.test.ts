@@ -60,7 +60,7 @@ describe.skipIf(chromiumPath === undefined)('one build in two stages', () => {
 
   afterAll(async () => stages?.close())
 
-  test.each(['express', 'fastify', 'hono'])('in two processes of examples/%s', async (name) => {
+  test.each(['express', 'fastify', 'hono'])('works in two processes of examples/%s', async (name) => {
     const urls = await startInBoth(stages, ({ stage, url }) =>
       startCommand([process.execPath], {
         args: [path.join(examples, name, 'server.js')],
@@ -71,7 +71,7 @@ describe.skipIf(chromiumPath === undefined)('one build in two stages', () => {
     expect(await visitBoth(stages, dist, urls)).toEqual(flawlessVisits(stages))
   })
 
-  test('in two runs of vite preview, from .env files', async () => {
+  test('works in two runs of vite preview, with .env files', async () => {
     const urls = await startInBoth(stages, async ({ stage, url }) => {
       await writeFile(path.join(stages.folder, `.env.${stage}`), `STAGE=${stage}\nAPI_URL=${url.href}\n`)
       return await startCommand(viteCommand, {
@@ -84,7 +84,7 @@ describe.skipIf(chromiumPath === undefined)('one build in two stages', () => {
   })
 
   test.each(hosts)(
-    'one after the other in %s, by an option that reloads read again',
+    'works one after the other in %s, with an option that each reload reads',
     async (_name, start) => {
       const { blue, green, browser } = stages
       const values: Record<string, string> = { STAGE: 'blue', API_URL: blue.url.href }

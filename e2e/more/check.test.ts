@@ -30,7 +30,6 @@ afterAll(async () => {
   await Promise.all([server?.stop(), replica?.stop()])
 })
 
-/** Stops the proxy when the test is done. */
 function untilDone(proxy: Proxy): Proxy {
   onTestFinished(() => proxy.stop())
   return proxy
@@ -41,7 +40,7 @@ async function optionsFor(program: string | undefined): Promise<ProxyOptions> {
   return { program, origin: server.url, directory: await temporaryFolder() }
 }
 
-/** Another value in the place of a field that serve-dist has sent. */
+/** Returns nginx directives that replace a field of serve-dist. */
 function replaced(name: string, value: string): string {
   return `proxy_hide_header ${name}; add_header ${name} "${value}" always;`
 }
@@ -61,7 +60,7 @@ describe.skipIf(nginx === undefined && !isRequired)('serve-dist check behind ngi
   test.each(['serve-dist.conf', 'serve-dist-cache.conf'])('finds nothing wrong with %s', async (name) => {
     const proxy = untilDone(await startNginx(name, await optionsFor(nginx)))
     expect(await check(proxy)).toEqual({ exitCode: 0, stopped: undefined, findings: {} })
-    // What the cache has kept by now is right, too.
+    // Responses from the cache are correct, too.
     expect(await check(proxy)).toEqual({ exitCode: 0, stopped: undefined, findings: {} })
   })
 
@@ -74,7 +73,7 @@ describe.skipIf(nginx === undefined && !isRequired)('serve-dist check behind ngi
     expect(await check(proxy)).toEqual({ exitCode: 0, stopped: undefined, findings: {} })
   })
 
-  // Each is the only change of a right configuration, behind its `proxy_pass`.
+  // Each row is one fault in a correct configuration, after its `proxy_pass`.
   test.each<readonly [string, 'error' | 'warning', string, RegExp]>([
     [
       'stripped',
@@ -148,7 +147,7 @@ describe.skipIf(nginx === undefined && !isRequired)('serve-dist check behind ngi
     expect(level === 'warning' || exitCode === 1).toBe(true)
   })
 
-  test('finds http1 where TLS offers no HTTP/2', async () => {
+  test('finds http1 if TLS offers no HTTP/2', async () => {
     const text = (await readFile(file, 'utf8')).replace(' http2;', ';')
     const { exitCode, findings } = await check(untilDone(await startNginxWith(text, await optionsFor(nginx))))
     expect({ exitCode, findings }).toEqual({
@@ -180,7 +179,7 @@ describe.skipIf(nginx === undefined && !isRequired)('serve-dist check behind ngi
     expect(exitCode).toBe(1)
   })
 
-  test('finds etag-changes where nginx makes tags of the times of two copies', async () => {
+  test('finds etag-changes if nginx derives tags from the times of two copies', async () => {
     const copy = path.join(await temporaryFolder(), 'dist')
     await cp(dist, copy, { recursive: true })
     const text = `
@@ -218,13 +217,13 @@ describe.skipIf(nginx === undefined && !isRequired)('serve-dist check behind ngi
 describe.skipIf(varnish === undefined && !isRequired)('serve-dist check behind Varnish', () => {
   const noGzip = ['http_gzip_support=off']
 
-  test('finds nothing wrong where it leaves codings alone', async () => {
+  test('finds nothing wrong if Varnish does not handle codings', async () => {
     const proxy = untilDone(await startVarnish(await optionsFor(varnish), '', noGzip))
     expect(await check(proxy)).toEqual({ exitCode: 0, stopped: undefined, findings: {} })
     expect(await check(proxy)).toEqual({ exitCode: 0, stopped: undefined, findings: {} })
   })
 
-  test('finds stripped by default: it knows gzip alone', async () => {
+  test('finds stripped by default because Varnish only supports gzip', async () => {
     const proxy = untilDone(await startVarnish(await optionsFor(varnish), '', []))
     const { findings } = await check(proxy)
     expect(findings).toMatchObject({
@@ -269,7 +268,7 @@ describe.skipIf(caddy === undefined && !isRequired)('serve-dist check behind Cad
     expect(await check(proxy)).toEqual({ exitCode: 0, stopped: undefined, findings: {} })
   })
 
-  test('finds shared-etag where it unpacks what it asked for in gzip', async () => {
+  test('finds shared-etag if Caddy decodes gzip that it requested', async () => {
     const proxy = await startCaddy(await optionsFor(caddy), (text) => text.replace('compression off', ''))
     const { exitCode, findings } = await check(untilDone(proxy))
     expect({ exitCode, findings }).toEqual({

@@ -5,7 +5,7 @@ import { digestInPage } from './digest-in-page.ts'
 import { openPage } from './open-page.ts'
 import { visitLinks } from './visit-links.ts'
 
-/** What Resource Timing says of one answer. */
+/** The facts of Resource Timing about one response. */
 interface Loaded {
   readonly contentEncoding: string
   readonly encodedBodySize: number
@@ -13,23 +13,26 @@ interface Loaded {
 }
 
 export interface Visit {
-  /** By path, as it was loaded first. */
+  /** The first load of each path. */
   readonly files: ReadonlyMap<string, Loaded>
-  /** The head and body of each answer; nothing of what came from the cache. */
+  /** The bytes of heads and bodies. Responses from the cache count as 0. */
   readonly transferSize: number
-  /** By which answers came (RFC 7301). */
+  /** The protocols of responses (RFC 7301). */
   readonly protocols: ReadonlySet<string>
-  /** What the page complained of. */
+  /** Errors of the page. */
   readonly complaints: readonly string[]
 }
 
-/** A browser's user with a cache of their own, who comes back. */
+/** A browser user with a separate cache and several visits. */
 export interface ReturningVisitor {
   /** Loads examples/spa and opens each of its pages. */
   visit(): Promise<Visit>
-  /** Waits until the browser offers these files as dictionaries, which it begins to do after it has loaded them. */
+  /**
+   * Waits until the browser offers these files as dictionaries, which happens some time after it has loaded
+   * them.
+   */
   untilOffered(dictionaries: readonly Dictionary[]): Promise<void>
-  /** The SHA-256 of what the browser decoded and keeps in its cache. */
+  /** Returns the SHA-256 of the decoded body in the browser's cache. */
   digestOf(path: string): Promise<string>
 }
 
@@ -78,7 +81,7 @@ async function loadedBy(page: Page): Promise<(Loaded & { path: string; protocol:
   )
 }
 
-/** A file's own pattern fits it with a query, too, under which it is in no cache. */
+/** Requests each file with a query: its pattern still matches, but the cache has no response. */
 async function untilOffered(page: Page, base: URL, { file, destinations }: Dictionary): Promise<void> {
   let tries = 0
   await vi.waitFor(

@@ -2,19 +2,19 @@ import type { Browser, Page } from 'playwright'
 import { openPolicyWatchedPage } from './open-policy-watched-page.ts'
 import type { StageApi } from './start-stage-api.ts'
 
-/** What a Chromium sees of the application in one stage. */
+/** The results of the application in one stage. */
 export interface StageVisit {
-  /** The values that the page, a chunk that is loaded later, and the worker show; `null` without a worker. */
+  /** The values that the page, a lazy chunk and the worker show. `null` without a worker. */
   readonly values: readonly unknown[]
-  /** What is wrong until here: violations of the policy, errors in the console, requests that failed. */
+  /** Policy violations, console errors and failed requests up to now. */
   readonly troubles: readonly string[]
-  /** What the page and the worker get from the API of this stage, then from that of the other. */
+  /** The responses to the page and the worker, of this stage's API and then of the other's. */
   readonly answers: readonly unknown[]
-  /** Of the scripts that the test puts into the page, those that ran. */
+  /** The injected scripts that ran. */
   readonly injected: readonly string[]
 }
 
-/** What a visit sees where everything is right. */
+/** Returns the expected results. */
 export function expectedVisit({ stage, url }: StageApi, hasWorker = true): StageVisit {
   const values = { API_URL: url.href, STAGE: stage, LIMIT: 10 }
   return {

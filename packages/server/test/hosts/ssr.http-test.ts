@@ -505,7 +505,7 @@ describe('a failing module', () => {
     ['ends it', `${begin} await told; res.end()`, false],
     ['ends its response, then fails', `${begin} await told; res.end(); throw new Error("broken")`, false],
   ])(
-    'resets a connection whose end would look like the end of the body: %s, %s',
+    'resets a connection whose end would look like the end of the body: %s',
     async (_what, source, isCut) => {
       const stderr = vi.spyOn(process.stderr, 'write').mockReturnValue(true)
       const port = await serveWith(

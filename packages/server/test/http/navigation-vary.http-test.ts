@@ -93,7 +93,7 @@ describe('Vary under a path with a fallback', () => {
     expect(await Promise.all(seen)).toEqual([forNavigation, forScript])
   })
 
-  test('is on missing paths, but not on files of the disk', async () => {
+  test('is on the 404 of a disk fallback', async () => {
     const directory = await buildFixture(files, options)
     const server = await startServer(directory, { handler: { fileSystemFallback: true } })
     const response = await rawRequest(server.port, { target: '/users/1', fields: script })

@@ -133,7 +133,7 @@ describe('the choice of the representation', () => {
     'identity;q=0',
     'identity;q=0.000, deflate',
     'zstd;q=0, br;q=0, gzip;q=0, identity;q=0',
-  ])('for Accept-Encoding: %j is 406', async (acceptEncoding) => {
+  ])('for Accept-Encoding: %s is 406', async (acceptEncoding) => {
     const response = await rawRequest(server.port, {
       target: '/assets/app.js',
       fields: { 'Accept-Encoding': acceptEncoding },

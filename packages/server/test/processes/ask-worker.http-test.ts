@@ -30,14 +30,9 @@ describe('requestFromWorker', () => {
 
   test.each([
     ['it has its certificate', 5, 'serve-dist:certify', 'serve-dist:certified'],
-    [
-      'it has loaded a build, which is long turns of its loop,',
-      60,
-      'serve-dist:prepare',
-      'serve-dist:prepared',
-    ],
+    ['it has loaded a build', 60, 'serve-dist:prepare', 'serve-dist:prepared'],
     ['it has swapped', 60, 'serve-dist:swap', 'serve-dist:swapped'],
-  ] as const)('waits %d s for the confirmation that %s', async (_what, seconds, question, answer) => {
+  ] as const)('waits for the confirmation that %s (%d s)', async (_what, seconds, question, answer) => {
     const worker = await startStuckWorker()
     const exited = once(worker, 'exit')
     const answered = requestFromWorker(worker, question, answer)
