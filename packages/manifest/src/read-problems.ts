@@ -1,3 +1,4 @@
+import { documentUrl } from '@serve-dist/foundation/text/document-url'
 import { pendingPath } from './manifest.ts'
 import { OperatorError } from './operator-error.ts'
 
@@ -21,7 +22,7 @@ export function shellWord(text: string): string {
 
 /** What to do about a folder without a manifest. */
 export function manifestCure(folder: string): string {
-  return `Add the plugin or your framework's integration (docs/frameworks.md), or run: ${compressCommand(folder)}`
+  return `Add the plugin or your framework's integration (${documentUrl('frameworks')}), or run: ${compressCommand(folder)}`
 }
 
 /** Nothing stands where a build should be. */
@@ -50,7 +51,7 @@ export function buildUnfinished(folder: string, record?: string): OperatorError 
 
 /** The bundler wrote the folder, and no pass came after it. */
 export function compressionMissing(folder: string): OperatorError {
-  const problem = `${folder}: the build ended without its compression: run ${compressCommand(folder)} (if the build failed, build again); if this comes after each build, the framework's integration is missing (docs/frameworks.md)`
+  const problem = `${folder}: the build ended without its compression: run ${compressCommand(folder)} (if the build failed, build again); if this comes after each build, the framework's integration is missing (${documentUrl('frameworks')})`
   return new OperatorError('SD_BUILD_UNFINISHED', problem)
 }
 

@@ -1,5 +1,6 @@
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { documentUrl } from '@serve-dist/foundation/text/document-url'
 import { pluralize } from '@serve-dist/foundation/text/pluralize'
 import { escapeMessage } from '@serve-dist/foundation/text/escape-invisible'
 import { joinFirstNames } from '@serve-dist/foundation/text/join-first-names'
@@ -92,7 +93,7 @@ export function describeNameSource(
   if (globs.length > 0) return `no record of a build found; immutable by your globs: ${globs.join(', ')}`
   return [
     'no record of a build found, so no file is immutable: browsers ask for each again at every visit.',
-    "Build with @serve-dist/vite among the plugins or your framework's integration (docs/frameworks.md),",
+    `Build with @serve-dist/vite among the plugins or your framework's integration (${documentUrl('frameworks')}),`,
     "or name the files that have a content hash in their name: --immutable 'assets/**' (kept in the manifest)",
   ].join('\n')
 }

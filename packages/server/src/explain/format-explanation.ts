@@ -1,3 +1,4 @@
+import { documentUrl } from '@serve-dist/foundation/text/document-url'
 import { escapeMessage } from '@serve-dist/foundation/text/escape-invisible'
 import { STATUS_CODES } from 'node:http'
 import type { RequestFields } from '../protocol/request-fields.ts'
@@ -29,7 +30,7 @@ export function formatExplanation(site: Site, explained: ExplainedAnswer): strin
     ...fields.flatMap(({ name, value, why }) => [`${name}: ${value}`, `   ${why}`]),
     ...removedFields(site, explained).map((field) => `taken away: ${field}`),
     '',
-    'In parentheses: the topic in docs/http.md. Its topic Fields has the fields.',
+    `In parentheses: the topic in ${documentUrl('http')}. Its topic Fields has the fields.`,
   ]
   return escapeMessage(lines.join('\n'))
 }

@@ -1,3 +1,4 @@
+import { documentUrl } from '@serve-dist/foundation/text/document-url'
 import { pluralize } from '@serve-dist/foundation/text/pluralize'
 import { compressCommand, isPageType, mediaTypeOf, type Manifest, OperatorError } from '@serve-dist/manifest'
 import { joinFirstNames } from '@serve-dist/foundation/text/join-first-names'
@@ -48,7 +49,7 @@ export function refuseUnlistedPages({ directory, root, manifest, unlisted }: Unl
     `${root}: ${lost}: something wrote it after the compression, and nobody would get it`,
     `  ${pluralize(unlisted.length, 'file is', 'files are')} not listed: ${joinFirstNames(mostImportant(unlisted))}`,
     `  Run: ${compressCommand(directory)}`,
-    '  and do so as the last step of each build; docs/frameworks.md has the step of each framework.',
+    `  and do so as the last step of each build. The step of each framework: ${documentUrl('frameworks')}`,
     '  --force starts without these files.',
   ])
 }

@@ -273,7 +273,7 @@ describe('loadSite', () => {
       const folder = await writeFixture(content)
       await loadSite(folder, { onWarning: (warning) => warnings.push(warning) })
       expect(warnings).toEqual([
-        `${folder}: no manifest${variants} found, so no rules, no excludes and nothing immutable. Add the plugin or your framework's integration (docs/frameworks.md), or run: npx serve-dist compress ${folder}`,
+        `${folder}: no manifest${variants} found, so no rules, no excludes and nothing immutable. Add the plugin or your framework's integration (https://serve-dist.github.io/serve-dist/frameworks), or run: npx serve-dist compress ${folder}`,
       ])
     },
   )

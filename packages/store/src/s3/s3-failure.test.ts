@@ -30,7 +30,7 @@ describe('s3FailureOf', () => {
 
   test('gives the reason, with what to do', () => {
     expect(s3FailureOf(answered(403, 'AccessDenied', 'Access Denied.')).reason).toBe(
-      'AccessDenied: Access Denied; HTTP 403; docs/deploys.md has the rights that publishing and serving need',
+      'AccessDenied: Access Denied; HTTP 403; grant the permissions that publishing and serving need: https://serve-dist.github.io/serve-dist/deploys',
     )
     const refused = Object.assign(new Error('connect ECONNREFUSED ::1:1'), { code: 'ECONNREFUSED' })
     expect(s3FailureOf(new AggregateError([refused], '')).reason).toBe('connect ECONNREFUSED ::1:1')

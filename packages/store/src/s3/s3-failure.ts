@@ -1,4 +1,5 @@
 import { reasonOf } from '@serve-dist/foundation/files/file-error'
+import { documentUrl } from '@serve-dist/foundation/text/document-url'
 
 /** What is known of a request that failed. */
 export interface S3Failure {
@@ -30,7 +31,7 @@ const ofNetwork =
 const credentials =
   'check AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN, or the profile or role that they come from'
 const cures: Readonly<Record<string, string>> = {
-  AccessDenied: 'docs/deploys.md has the rights that publishing and serving need',
+  AccessDenied: `grant the permissions that publishing and serving need: ${documentUrl('deploys')}`,
   AuthorizationHeaderMalformed: 'check AWS_REGION',
   CredentialsProviderError: credentials,
   ExpiredToken: credentials,
