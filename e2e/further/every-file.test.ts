@@ -131,7 +131,7 @@ describe.each(examples)('serve-dist on $name', (example: BuiltExample) => {
     }
   })
 
-  test('a compressed file of the user is served as a file of its own', async () => {
+  test('a compressed file of the user is served without Content-Encoding', async () => {
     const own = manifest.files.filter(({ path: name }) => /\.(gz|br|zst)$/.test(name))
     expect(own.length > 0).toBe(example.name.endsWith('spa'))
     for (const file of own) {

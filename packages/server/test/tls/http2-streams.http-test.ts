@@ -94,7 +94,7 @@ async function resetOf({ find }: RawHttp2, stream: number): Promise<number> {
   return frame.payload.readUInt32BE()
 }
 
-/** Sends requests until the native engine knows the host and answers files. */
+/** Sends a request, so that the native engine knows the host and answers its files. */
 async function showHost(port: number): Promise<void> {
   await http2Request(port, { fields: { ':authority': 'localhost' } })
 }
