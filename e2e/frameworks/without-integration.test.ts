@@ -3,7 +3,7 @@ import path from 'node:path'
 import type { Manifest } from '@serve-dist/manifest'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readManifest } from '../src/read-manifest.ts'
-import { expectWholeBuild, passesIn, withoutTimes } from './support/expect-whole-build.ts'
+import { expectWholeBuild, compressionSummaries, withoutTimes } from './support/expect-whole-build.ts'
 import { type FrameworkProject, prepareFixture } from './support/framework-project.ts'
 import { serveAndVisit } from './support/serve-and-visit.ts'
 
@@ -72,7 +72,7 @@ describe.each(frameworks)('$name', ({ name, base, args, files, hashed = /^assets
   afterAll(() => project?.remove())
 
   test('is compressed once with a complete manifest, and served', async () => {
-    expect(passesIn(await project.build())).toHaveLength(1)
+    expect(compressionSummaries(await project.build())).toHaveLength(1)
     await expectWholeBuild({ project, folder, hashed, pages: files })
     await serveAndVisit({ project, args, ...visit })
   })
@@ -85,7 +85,7 @@ describe.each(frameworks)('$name', ({ name, base, args, files, hashed = /^assets
     const expected = await describeBuild()
     const config = await readFile(path.join(project.folder, 'vite.config.js'), 'utf8')
     await project.write({ 'vite.config.js': config.replace('serveDist()', 'serveDist({ pass: false })') })
-    expect(passesIn(await project.build())).toEqual([])
+    expect(compressionSummaries(await project.build())).toEqual([])
     await project.compress(folder)
     expect(await describeBuild()).toEqual(expected)
   })

@@ -69,7 +69,7 @@ const said = documents.map((text) => {
 })
 
 /** Compares an installation with the documents. Third-party packages may have grown slightly. */
-function expectSaid(index: number, { packages, bytes }: Installation): void {
+function expectDocumentedSize(index: number, { packages, bytes }: Installation): void {
   const megabytes = bytes / 1e6
   console.log(`an installation: ${packages.length} packages, ${megabytes.toFixed(2)} MB`)
   for (const figures of said) {
@@ -83,7 +83,7 @@ describe('npm install @serve-dist/server', () => {
   test('installs everything, with the size in the documents', async () => {
     const installation = await install()
     const { project, command } = installation
-    expectSaid(0, installation)
+    expectDocumentedSize(0, installation)
 
     await writePages(project)
     const compressed = await runToEnd(command, { args: ['compress', 'public'], cwd: project })
@@ -123,7 +123,7 @@ describe('npm install @serve-dist/server --omit=optional', () => {
   test('installs what the documents list, and serves', async () => {
     const installation = await install('--omit=optional')
     const { project, command } = installation
-    expectSaid(1, installation)
+    expectDocumentedSize(1, installation)
 
     const dist = await copyBuild(spa.dist)
     const entry = path.join(project, 'entry.mjs')

@@ -14,7 +14,7 @@ import { buildStages, stagesProject, viteCommand } from '../src/build-stages.ts'
 import { chromiumPath } from '../src/launch-chromium.ts'
 import { listenLocally } from '../src/listen-locally.ts'
 import {
-  flawlessVisits,
+  expectedVisitsOfBoth,
   openTwoStages,
   startInBoth,
   type TwoStages,
@@ -68,7 +68,7 @@ describe.skipIf(chromiumPath === undefined)('one build in two stages', () => {
         environment: { PORT: '0', STAGE: stage, API_URL: url.href },
       }),
     )
-    expect(await visitBoth(stages, dist, urls)).toEqual(flawlessVisits(stages))
+    expect(await visitBoth(stages, dist, urls)).toEqual(expectedVisitsOfBoth(stages))
   })
 
   test('works in two runs of vite preview, with .env files', async () => {
@@ -80,7 +80,7 @@ describe.skipIf(chromiumPath === undefined)('one build in two stages', () => {
         environment: { STAGES_ENV_DIR: stages.folder },
       })
     })
-    expect(await visitBoth(stages, dist, urls)).toEqual(flawlessVisits(stages))
+    expect(await visitBoth(stages, dist, urls)).toEqual(expectedVisitsOfBoth(stages))
   })
 
   test.each(hosts)(

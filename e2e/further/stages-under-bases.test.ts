@@ -8,7 +8,7 @@ import { buildStages } from '../src/build-stages.ts'
 import { chromiumPath } from '../src/launch-chromium.ts'
 import { listenLocally } from '../src/listen-locally.ts'
 import {
-  flawlessVisits,
+  expectedVisitsOfBoth,
   openTwoStages,
   type StageServer,
   startInBoth,
@@ -31,7 +31,7 @@ describe.skipIf(chromiumPath === undefined)('one build in two stages', () => {
     await buildStages(dist, ['--base', './'])
     for (const mount of ['/', '/sub/path/']) {
       const urls = await startInBoth(stages, (stage) => serveStage(dist, stage, mount))
-      expect(await visitBoth(stages, dist, urls)).toEqual(flawlessVisits(stages))
+      expect(await visitBoth(stages, dist, urls)).toEqual(expectedVisitsOfBoth(stages))
     }
   })
 
@@ -47,7 +47,7 @@ describe.skipIf(chromiumPath === undefined)('one build in two stages', () => {
     cdn.on('request', createHandler(await loadSite(dist, { environment, rules: { cors: ['**'] } })))
 
     const urls = await startInBoth(stages, (stage) => serveStage(dist, stage, '/', 'app/'))
-    expect(await visitBoth(stages, dist, urls)).toEqual(flawlessVisits(stages, false))
+    expect(await visitBoth(stages, dist, urls)).toEqual(expectedVisitsOfBoth(stages, false))
   })
 })
 

@@ -3,7 +3,7 @@ import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { sendRequest } from '../src/send-request.ts'
 import { blocks, blocksIn, isNotRun, linesOf, notRun } from './support/document-blocks.ts'
-import { type DocumentedSite, prepareSite, wantsRendered } from './support/documented-site.ts'
+import { type DocumentedSite, prepareSite, needsServerBuild } from './support/documented-site.ts'
 
 const askedServer = /https:\/\/example\.org|http:\/\/127\.0\.0\.1:4173(?=\/)/
 
@@ -46,12 +46,12 @@ describe.skipIf(process.platform === 'win32')('commands in documents', () => {
 
   test.each(commands)('$place', async (block) => {
     const lines = linesOf(block).filter((line) => !isNotRun(line))
-    const plain = await site.folderFor(lines.filter((line) => !wantsRendered(line)).join('\n'))
+    const plain = await site.folderFor(lines.filter((line) => !needsServerBuild(line)).join('\n'))
     const isAsked = lines.some((line) => askedServer.test(line))
     const other = isAsked ? await site.project.start('npx serve-dist', plain) : undefined
     try {
       for (const line of lines) {
-        const folder = wantsRendered(line) ? await site.folderFor(line) : plain
+        const folder = needsServerBuild(line) ? await site.folderFor(line) : plain
         const text = replacements({ folder, origin: other?.url.origin ?? '' }).reduce(
           (all, [pattern, value]) => all.replaceAll(pattern, value),
           line,

@@ -69,7 +69,7 @@ describe.skipIf(chromiumPath === undefined || node === undefined)('a visitor of 
   const visitWith = async (visitor: ReturningVisitor, build: number): Promise<Visit> => {
     const visit = await visitor.visit()
     expect(visit.complaints).toEqual([])
-    await visitor.untilOffered([...dictionariesOf(manifestOf(build)).values()])
+    await visitor.waitUntilOffered([...dictionariesOf(manifestOf(build)).values()])
     return visit
   }
 
@@ -78,8 +78,8 @@ describe.skipIf(chromiumPath === undefined || node === undefined)('a visitor of 
     await deploy(store, 0)
     const { url } = await serveStore(store)
     const plain = await serveStore(store, ['--no-deltas'])
-    const visitor = await openReturningVisitor(browser, byName(url))
-    const other = await openReturningVisitor(browser, byName(plain.url))
+    const visitor = await openReturningVisitor(browser, useHostName(url))
+    const other = await openReturningVisitor(browser, useHostName(plain.url))
     await visitWith(visitor, 0)
     await other.visit()
     const shares: number[] = []
@@ -121,8 +121,8 @@ describe.skipIf(chromiumPath === undefined || node === undefined)('a visitor of 
     await deploy(store, 0)
     const { url } = await serveStore(store)
     const [older, newer] = [
-      await openReturningVisitor(browser, byName(url)),
-      await openReturningVisitor(browser, byName(url)),
+      await openReturningVisitor(browser, useHostName(url)),
+      await openReturningVisitor(browser, useHostName(url)),
     ]
     await visitWith(older, 0)
     for (const build of [1, 2]) await deploy(store, build)
@@ -173,7 +173,7 @@ describe.skipIf(chromiumPath === undefined || node === undefined)('a visitor of 
     const store = await temporaryFolder()
     await deploy(store, 0)
     const { url } = await serveStore(store, flags)
-    const visitor = await openReturningVisitor(by, byName(url))
+    const visitor = await openReturningVisitor(by, useHostName(url))
     await visitWith(visitor, 0)
     await deploy(store, 1)
     // Each connection may reach a different worker.
@@ -192,7 +192,7 @@ describe.skipIf(chromiumPath === undefined || node === undefined)('a visitor of 
 })
 
 /** Replaces the address by the name that Chromium trusts. */
-function byName(url: URL): URL {
+function useHostName(url: URL): URL {
   return Object.assign(new URL(url), { hostname: 'localhost' })
 }
 

@@ -42,7 +42,7 @@ afterAll(() => server?.stop())
 /**
  * Returns a response without fields that a proxy may change. A cache's 304 has the fields of its stored 200.
  */
-function essence({ status, headers, body }: ReceivedResponse): unknown {
+function comparableResponse({ status, headers, body }: ReceivedResponse): unknown {
   const ignored = status === 304 ? [...itsOwn, 'x-content-type-options'] : itsOwn
   const kept = Object.entries(headers).filter(([name]) => !ignored.includes(name))
   return { status, body, headers: Object.fromEntries(kept) }
@@ -58,7 +58,9 @@ async function expectSameAnswers(proxy: Proxy): Promise<number> {
     const ask = async (fields: Record<string, string>) => {
       const direct = await sendRequest(new URL(target, server.url), { headers: fields })
       const proxied = await sendRequest(new URL(target, proxy.url), { headers: fields })
-      expect(essence(proxied), `${target} ${JSON.stringify(fields)}`).toEqual(essence(direct))
+      expect(comparableResponse(proxied), `${target} ${JSON.stringify(fields)}`).toEqual(
+        comparableResponse(direct),
+      )
       return direct
     }
     const { etag } = (await ask(headers)).headers

@@ -22,14 +22,14 @@ export async function installKubeconform(version: string): Promise<readonly [str
   await rm(unpacked, { recursive: true, force: true })
   await run(['python3', '-m', 'zipfile', '--extract', path.join(cache, wheel), unpacked])
   const folder = path.join(unpacked, 'kubernetes_validate/kubernetes-json-schema', `v${version}-local-strict`)
-  for (const name of await readdir(folder)) await makeLocal(path.join(folder, name))
+  for (const name of await readdir(folder)) await useLocalSchemas(path.join(folder, name))
   const location = path.join(folder, '{{.ResourceKind}}{{.KindSuffix}}.json')
   const flags = ['-strict', '-summary', '-kubernetes-version', version, '-schema-location', location]
   return [path.join(cache, 'kubeconform'), ...flags]
 }
 
 /** Replaces the URLs of other schemas by file names. */
-async function makeLocal(file: string): Promise<void> {
+async function useLocalSchemas(file: string): Promise<void> {
   const text = await readFile(file, 'utf8')
   const { $id: _address, ...schema }: Record<string, unknown> = JSON.parse(text.replaceAll('"/api/', '"'))
   await writeFile(file, JSON.stringify(schema))

@@ -31,7 +31,7 @@ export interface ReturningVisitor {
    * Waits until the browser offers these files as dictionaries, which happens some time after it has loaded
    * them.
    */
-  untilOffered(dictionaries: readonly Dictionary[]): Promise<void>
+  waitUntilOffered(dictionaries: readonly Dictionary[]): Promise<void>
   /** Returns the SHA-256 of the decoded body in the browser's cache. */
   digestOf(path: string): Promise<string>
 }
@@ -58,8 +58,8 @@ export async function openReturningVisitor(browser: Browser, url: URL): Promise<
         complaints: complaints.slice(before),
       }
     },
-    async untilOffered(dictionaries) {
-      for (const dictionary of dictionaries) await untilOffered(page, url, dictionary)
+    async waitUntilOffered(dictionaries) {
+      for (const dictionary of dictionaries) await waitUntilOffered(page, url, dictionary)
     },
     digestOf: (path) => digestInPage(page, new URL(path, url), 'only-if-cached'),
   }
@@ -82,13 +82,13 @@ async function loadedBy(page: Page): Promise<(Loaded & { path: string; protocol:
 }
 
 /** Requests each file with a query: its pattern still matches, but the cache has no response. */
-async function untilOffered(page: Page, base: URL, { file, destinations }: Dictionary): Promise<void> {
+async function waitUntilOffered(page: Page, base: URL, { file, destinations }: Dictionary): Promise<void> {
   let tries = 0
   await vi.waitFor(
     async () => {
       const url = new URL(`${file.path}?try=${(tries += 1)}`, base).href
       const answered = page.waitForResponse(url)
-      await page.evaluate(askAs, { url, destination: destinations[0] })
+      await page.evaluate(requestAs, { url, destination: destinations[0] })
       const headers = await (await answered).request().allHeaders()
       if (headers['available-dictionary'] === undefined) throw new Error(`${file.path} is not offered`)
     },
@@ -96,7 +96,7 @@ async function untilOffered(page: Page, base: URL, { file, destinations }: Dicti
   )
 }
 
-function askAs({ url, destination }: { url: string; destination: string | undefined }): void {
+function requestAs({ url, destination }: { url: string; destination: string | undefined }): void {
   if (destination === undefined) {
     void fetch(url)
     return

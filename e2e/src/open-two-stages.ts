@@ -74,7 +74,7 @@ export async function visitBoth(
 }
 
 /** Returns the expected results. */
-export function flawlessVisits({ blue, green }: TwoStages, hasWorker = true): VisitOfBoth {
+export function expectedVisitsOfBoth({ blue, green }: TwoStages, hasWorker = true): VisitOfBoth {
   return {
     inBlue: expectedVisit(blue, hasWorker),
     inGreen: expectedVisit(green, hasWorker),

@@ -7,7 +7,7 @@ export interface StageVisit {
   /** The values that the page, a lazy chunk and the worker show. `null` without a worker. */
   readonly values: readonly unknown[]
   /** Policy violations, console errors and failed requests up to now. */
-  readonly troubles: readonly string[]
+  readonly problems: readonly string[]
   /** The responses to the page and the worker, of this stage's API and then of the other's. */
   readonly answers: readonly unknown[]
   /** The injected scripts that ran. */
@@ -19,7 +19,7 @@ export function expectedVisit({ stage, url }: StageApi, hasWorker = true): Stage
   const values = { API_URL: url.href, STAGE: stage, LIMIT: 10 }
   return {
     values: [values, values, hasWorker ? values : null],
-    troubles: [],
+    problems: [],
     answers: hasWorker ? [stage, stage, 'blocked', 'blocked'] : [stage, 'blocked'],
     injected: [],
   }
@@ -41,13 +41,13 @@ export async function visitStage(
   const texts = await page.locator('output').allInnerTexts()
   const values = texts.map((text): unknown => JSON.parse(text))
   const hasRun = await page.evaluate(() => document.documentElement.dataset['inline'] === 'ran')
-  const troubles = [...violations, ...complaints, ...(hasRun ? [] : ['the inline script did not run'])]
+  const problems = [...violations, ...complaints, ...(hasRun ? [] : ['the inline script did not run'])]
   const answers: unknown[] = []
   for (const api of [own, other]) {
     answers.push(await ask(api))
     if (values.at(-1) !== null) answers.push(await askInWorker(page, api))
   }
-  return { values, troubles, answers, injected: await inject(other) }
+  return { values, problems, answers, injected: await inject(other) }
 }
 
 function askInWorker(page: Page, { url }: StageApi): Promise<unknown> {

@@ -63,7 +63,7 @@ describe('one build of examples/spa under two environments at once', () => {
       for (const coding of ['identity', 'gzip', 'br', 'zstd']) {
         const headers = { 'accept-encoding': coding, 'sec-fetch-mode': 'navigate' }
         const [one, other] = await Promise.all(
-          [staging, production].map((stage) => essenceOf(stage, address, headers)),
+          [staging, production].map((stage) => comparableResponse(stage, address, headers)),
         )
         if (!isDeepStrictEqual(one, other)) differing.add(address)
       }
@@ -170,7 +170,7 @@ describe('one build of examples/spa under two environments at once', () => {
 })
 
 /** Returns a stage's response, without the time and the API's origin. */
-async function essenceOf(
+async function comparableResponse(
   { server, api }: Stage,
   address: string,
   sent: Readonly<Record<string, string>>,

@@ -49,13 +49,13 @@ export async function expectWholeBuild(whole: WholeBuild): Promise<Manifest> {
     const decoded = await decodeIndependently(path.join(directory, variant), coding)
     expect.soft((await readFile(path.join(directory, file.path))).equals(decoded), variant).toBe(true)
   }
-  const ours = await findOurs(project.folder, folder)
+  const ours = await findServeDistFiles(project.folder, folder)
   expect(ours.filter((name) => others?.test(name) !== true)).toEqual([])
   return manifest
 }
 
 /** Returns the last line of each compression step in a build's output. A build needs exactly one. */
-export function passesIn(output: string): string[] {
+export function compressionSummaries(output: string): string[] {
   return output.match(/✓ .+ variants .+/g) ?? []
 }
 
@@ -65,7 +65,7 @@ export function withoutTimes({ files, buildId: _id, lastModified: _time, ...othe
 }
 
 /** Lists variants and manifests outside the deployed folder. */
-async function findOurs(project: string, deployed: string): Promise<string[]> {
+async function findServeDistFiles(project: string, deployed: string): Promise<string[]> {
   const entries = await readdir(project, { withFileTypes: true })
   const folders = entries.filter((entry) => entry.isDirectory() && entry.name !== 'node_modules')
   const files = await Promise.all(

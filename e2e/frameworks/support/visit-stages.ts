@@ -15,7 +15,7 @@ interface PageVisit {
   readonly stages: readonly unknown[]
   /** The text of each button after a click, which proves hydration. */
   readonly clicks: readonly string[]
-  readonly troubles: readonly string[]
+  readonly problems: readonly string[]
   /** The responses of this stage's API, then of the other's. */
   readonly answers: readonly string[]
   readonly injected: readonly string[]
@@ -36,7 +36,7 @@ export function expectedStages(pages: Readonly<Record<string, readonly string[]>
       path: address,
       stages: names.map(() => stage),
       clicks: names.map((name) => `${name} 1`),
-      troubles: [],
+      problems: [],
       answers: [stage, 'blocked'],
       injected: [],
     }))
@@ -87,8 +87,8 @@ async function visitPage(
   const buttons = page.locator('button.count')
   for (const button of await buttons.all()) await button.click()
   const clicks = await buttons.allInnerTexts()
-  const troubles = [...violations, ...complaints]
+  const problems = [...violations, ...complaints]
   const answers = [await ask(apis[0]), await ask(apis[1])]
   const { pathname } = url
-  return { path: pathname, stages, clicks, troubles, answers, injected: await inject(apis[1]) }
+  return { path: pathname, stages, clicks, problems, answers, injected: await inject(apis[1]) }
 }

@@ -19,7 +19,7 @@ const application = `export default (request, response) => response.end('rendere
 const hosts = 'express fastify hono @hono/node-server h3 srvx'
 
 /** Tells whether a command expects a build with a browser and a server folder in `dist`. */
-export function wantsRendered(code: string): boolean {
+export function needsServerBuild(code: string): boolean {
   return /(?<!serve-)dist\/(client|server)/.test(code)
 }
 
@@ -70,7 +70,7 @@ export async function prepareSite(): Promise<DocumentedSite> {
       const { exitCode, errors } = await project.run(line, folder)
       if (exitCode !== 0) throw new Error(`${line} failed:\n${errors}`)
     }
-    if (wantsRendered(code)) {
+    if (needsServerBuild(code)) {
       // The layout of frameworks: a folder of the client and one of the server.
       await rm(path.join(folder, 'dist'), { recursive: true })
       await cp(built, path.join(folder, 'dist/client'), { recursive: true })

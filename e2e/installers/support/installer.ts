@@ -37,13 +37,13 @@ export const installers: readonly Installer[] = [
   {
     name: 'pnpm, with nothing hoisted',
     programs: { pnpm: pnpmCommand() },
-    translate: inWordsOf('pnpm add', 'pnpm exec', 'pnpm dlx'),
+    translate: createTranslator('pnpm add', 'pnpm exec', 'pnpm dlx'),
     files: (registries) => ({ '.npmrc': npmrc(registries), 'pnpm-workspace.yaml': 'hoist: false\n' }),
   },
   {
     name: "Yarn 4's PnP",
     programs: { yarn: [process.execPath, yarn] },
-    translate: inWordsOf('yarn add', 'yarn', 'yarn dlx'),
+    translate: createTranslator('yarn add', 'yarn', 'yarn dlx'),
     files: ({ ours, others }) => ({
       'yarn.lock': '',
       '.yarnrc.yml': `
@@ -59,7 +59,7 @@ enableTelemetry: false
   {
     name: 'Bun',
     programs: bun === undefined ? {} : { bun: [bun], bunx: [bun, 'x'] },
-    translate: inWordsOf('bun add', 'bunx', 'bunx'),
+    translate: createTranslator('bun add', 'bunx', 'bunx'),
     files: (registries) => ({
       '.npmrc': npmrc(registries),
       // `bunx` reads no file of the project.
@@ -71,7 +71,7 @@ enableTelemetry: false
 /**
  * Returns a translator of npm's commands. `npx` runs an installed command, or fetches a package with a scope.
  */
-function inWordsOf(add: string, run: string, fetchAndRun: string): Installer['translate'] {
+function createTranslator(add: string, run: string, fetchAndRun: string): Installer['translate'] {
   return (line) =>
     line
       .replace(/^npm install --save-dev/, `${add} --dev`)

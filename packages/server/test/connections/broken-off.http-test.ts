@@ -7,7 +7,7 @@ import { sendInParts } from '../support/send-in-parts.ts'
 import { startServer } from '../support/start-server.ts'
 
 /** Sends literal text, ends its half after the response starts, and reads to the end. */
-async function breakOff(port: number, text: string): Promise<string> {
+async function sendIncomplete(port: number, text: string): Promise<string> {
   const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true })
   let received = ''
   socket.setEncoding('latin1').on('data', (chunk: string) => (received += chunk))
@@ -25,7 +25,7 @@ describe('a request body that ends early', () => {
     ['in chunks', {}, 'Transfer-Encoding: chunked\r\n\r\n5\r\nab'],
   ])('%s gets one response', async (_what, site, rest) => {
     const { port } = await startServer(await buildFixture({ 'index.html': 'page' }), { site })
-    const received = await breakOff(port, `GET / HTTP/1.1\r\nHost: a\r\n${rest}`)
+    const received = await sendIncomplete(port, `GET / HTTP/1.1\r\nHost: a\r\n${rest}`)
     expect(received.match(/HTTP\/1\.1 \d{3}/g)).toEqual(['HTTP/1.1 200'])
   })
 })

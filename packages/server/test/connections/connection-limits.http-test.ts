@@ -72,7 +72,7 @@ async function metricsOf({ opsUrl }: Limited): Promise<ReadonlyMap<string, numbe
 }
 
 /** Returns the number of rejected requests that have no resource. */
-async function refusedBy(server: Limited): Promise<number> {
+async function countRejected(server: Limited): Promise<number> {
   const name = 'serve_dist_requests_total{status="4xx",coding="identity",cache="other"}'
   return (await metricsOf(server)).get(name) ?? 0
 }
@@ -97,27 +97,27 @@ async function sendSlowly(octets: Iterable<string>): Promise<string> {
 
 describe('time limits', () => {
   test('answers a slow head with 408, counts it and closes', async () => {
-    const before = await refusedBy(held)
+    const before = await countRejected(held)
     expect(await sendSlowly(`GET / HTTP/1.1\r\nHost: a\r\nX: ${'a'.repeat(3000)}`)).toMatch(
       /^HTTP\/1\.1 408 /,
     )
-    await vi.waitFor(async () => expect(await refusedBy(held)).toBe(before + 1))
+    await vi.waitFor(async () => expect(await countRejected(held)).toBe(before + 1))
   })
 
   test('answers a silent connection with 408, and counts no request', async () => {
-    const before = await refusedBy(held)
+    const before = await countRejected(held)
     expect(await sendSlowly([])).toMatch(/^HTTP\/1\.1 408 /)
-    expect(await refusedBy(held)).toBe(before)
+    expect(await countRejected(held)).toBe(before)
   })
 
   test('counts no request for a silent TLS connection', async () => {
     const idle = await openConnection(encrypted.port, dialTls)
     expect((await idle.rest()).toString('latin1')).toMatch(/^HTTP\/1\.1 408 /)
-    expect(await refusedBy(encrypted)).toBe(0)
+    expect(await countRejected(encrypted)).toBe(0)
     const begun = await openConnection(encrypted.port, dialTls)
     begun.send('GET / HTTP/1.1\r\n')
     expect((await begun.rest()).toString('latin1')).toMatch(/^HTTP\/1\.1 408 /)
-    await vi.waitFor(async () => expect(await refusedBy(encrypted)).toBe(1))
+    await vi.waitFor(async () => expect(await countRejected(encrypted)).toBe(1))
   })
 
   test('closes the connection of an endless request body after the response', async () => {

@@ -229,9 +229,9 @@ describe.each([
 ])('a file, %s, that changes while it is sent', (_how, kept, isListed) => {
   test('is sent whole if its name is removed: the open file stays readable', async () => {
     const { server, file } = await startFixture(kept, isListed)
-    const { carryOn } = await beginReading(server.port)
+    const { readRest } = await startReading(server.port)
     await rm(file)
-    expect(await carryOn()).toBe(large.length)
+    expect(await readRest()).toBe(large.length)
   })
 
   test.each<readonly [string, (file: string) => Promise<unknown>]>([
@@ -243,9 +243,9 @@ describe.each([
     'is never sent whole if it %s: the server destroys the socket and keeps running',
     async (_what, change) => {
       const { server, file, problems } = await startFixture(kept, isListed)
-      const { carryOn } = await beginReading(server.port)
+      const { readRest } = await startReading(server.port)
       await change(file)
-      expect(await carryOn()).toBeLessThan(large.length)
+      expect(await readRest()).toBeLessThan(large.length)
       const response = await rawRequest(server.port, { target: '/' })
       expect(response.status).toBe(200)
       await vi.waitFor(() => expect(problems).toEqual([expect.stringContaining(file)]))
@@ -253,8 +253,8 @@ describe.each([
   )
 })
 
-/** Starts to read a body and stops. `carryOn` reads the rest and returns the number of bytes. */
-async function beginReading(port: number): Promise<{ carryOn: () => Promise<number> }> {
+/** Starts to read a body and stops. `readRest` reads the rest and returns the number of bytes. */
+async function startReading(port: number): Promise<{ readRest: () => Promise<number> }> {
   const socket = connect({ port, host: '127.0.0.1' })
   socket.on('error', () => {
     // A reset is expected: the body is not whole.
@@ -263,7 +263,7 @@ async function beginReading(port: number): Promise<{ carryOn: () => Promise<numb
   await once(socket, 'readable')
   const head: unknown = socket.read()
   expect(String(head)).toMatch(/^HTTP\/1\.1 200 /)
-  const carryOn = async (): Promise<number> => {
+  const readRest = async (): Promise<number> => {
     let received = Buffer.isBuffer(head) ? head.length - String(head).indexOf('\r\n\r\n') - 4 : 0
     socket.on('data', (chunk) => {
       received += chunk.length
@@ -272,7 +272,7 @@ async function beginReading(port: number): Promise<{ carryOn: () => Promise<numb
     await once(socket, 'close')
     return received
   }
-  return { carryOn }
+  return { readRest }
 }
 
 async function changeLastByte(file: string): Promise<void> {

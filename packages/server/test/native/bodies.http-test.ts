@@ -37,7 +37,7 @@ const files = {
 const copiedBytes = 4096 * (257 + 10)
 
 /** Lists the deleted files of one size that this process has open. They are copies of bodies. */
-function openCopies(size: number): string[] {
+function listBodyCopies(size: number): string[] {
   return readdirSync('/proc/self/fd').flatMap((descriptor) => {
     try {
       const path = `/proc/self/fd/${descriptor}`
@@ -53,7 +53,7 @@ function openCopies(size: number): string[] {
 
 /** Starts a server that has copied its large bodies and has answered one request. */
 async function start(directory: string): Promise<StartedServer> {
-  expect(openCopies(copiedBytes)).toEqual([])
+  expect(listBodyCopies(copiedBytes)).toEqual([])
   const server = await startServer(directory, { engine: 'native' })
   await rawRequest(server.port)
   await expectOneCopy()
@@ -62,7 +62,7 @@ async function start(directory: string): Promise<StartedServer> {
 }
 
 async function expectOneCopy(): Promise<void> {
-  await vi.waitFor(() => expect(openCopies(copiedBytes)).toHaveLength(1), { timeout: 10_000 })
+  await vi.waitFor(() => expect(listBodyCopies(copiedBytes)).toHaveLength(1), { timeout: 10_000 })
 }
 
 async function ask(connection: Connection, request: RawRequest): Promise<RawResponse> {
@@ -73,7 +73,7 @@ async function ask(connection: Connection, request: RawRequest): Promise<RawResp
 /**
  * Returns the paths with a wrong body. The first request of each reaches Node, the second only the engine.
  */
-async function wrongBodies(port: number): Promise<string[]> {
+async function findWrongBodies(port: number): Promise<string[]> {
   const connection = await openConnection(port)
   const wrong: string[] = []
   for (const [target, body] of [...targets, ...targets])
@@ -138,7 +138,7 @@ afterEach(() => {
 describe.skipIf(process.platform !== 'linux' || typeof loadEngine() === 'string')('bodies', () => {
   test('have the same bytes on a reused connection, in sequence and concurrently', async () => {
     const { port } = await start(directory)
-    expect(await wrongBodies(port)).toEqual([])
+    expect(await findWrongBodies(port)).toEqual([])
     const connection = await openConnection(port)
     const many = Array.from({ length: 10 }, () => targets).flat()
     connection.send(many.map(([target]) => formatRequest({ target })).join(''))
@@ -193,7 +193,7 @@ describe.skipIf(process.platform !== 'linux' || typeof loadEngine() === 'string'
       expect(await server.reload()).toMatchObject({ status: 'swapped' })
       socket.destroy()
     }
-    expect(await wrongBodies(server.port)).toEqual([])
+    expect(await findWrongBodies(server.port)).toEqual([])
     await expectOneCopy()
   })
 
@@ -202,14 +202,14 @@ describe.skipIf(process.platform !== 'linux' || typeof loadEngine() === 'string'
     async (folder) => {
       process.env['TMPDIR'] = folder
       const server = await startServer(directory, { engine: 'native' })
-      expect(await wrongBodies(server.port)).toEqual([])
+      expect(await findWrongBodies(server.port)).toEqual([])
       await server.close()
     },
   )
 
   test('are sent from memory if no folder allows a copy', async () => {
-    expect(await wrongBodies(await startCopyingTo([]))).toEqual([])
-    expect(openCopies(copiedBytes)).toEqual([])
+    expect(await findWrongBodies(await startCopyingTo([]))).toEqual([])
+    expect(listBodyCopies(copiedBytes)).toEqual([])
   })
 
   test('are copied to a disk with enough space, and sent from memory if it is nearly full', async () => {
@@ -222,8 +222,8 @@ describe.skipIf(process.platform !== 'linux' || typeof loadEngine() === 'string'
     await expectOneCopy()
     const { bavail, bsize } = await statfs(disk)
     await writeFile(join(disk, 'other'), Buffer.alloc(bavail * bsize - megabyte))
-    expect(await wrongBodies(await startCopyingTo([disk]))).toEqual([])
-    expect(openCopies(copiedBytes)).toHaveLength(1)
+    expect(await findWrongBodies(await startCopyingTo([disk]))).toEqual([])
+    expect(listBodyCopies(copiedBytes)).toHaveLength(1)
   })
 
   test('that need twice the memory limit are served', async () => {
@@ -253,7 +253,7 @@ describe.skipIf(process.platform !== 'linux' || typeof loadEngine() === 'string'
   ] as const)('use no memory for 1,000 stalled readers: %s', async (_how, flags) => {
     const command = await startSoakCommand([directory, '--engine', 'native', ...flags])
     const { port } = command
-    expect(await wrongBodies(port)).toEqual([])
+    expect(await findWrongBodies(port)).toEqual([])
     const before = await command.measure()
     const readers = Array.from({ length: 1000 }, () => connect({ port, host: '127.0.0.1' }))
     for (const reader of readers) {
@@ -271,7 +271,7 @@ describe.skipIf(process.platform !== 'linux' || typeof loadEngine() === 'string'
       },
       { timeout: 30_000, interval: 500 },
     )
-    expect(await wrongBodies(port)).toEqual([])
+    expect(await findWrongBodies(port)).toEqual([])
     const later = await command.measure()
     const cost = Math.max(during.rss, later.rss) - before.rss
     for (const reader of readers) reader.destroy()
@@ -315,7 +315,7 @@ describe.skipIf(typeof loadEngine() === 'string')('streamed files', () => {
   test('have the same bytes, in sequence and concurrently', async () => {
     const { server, connection } = await startStreamed()
     const before = requests
-    expect(await wrongBodies(server.port)).toEqual([])
+    expect(await findWrongBodies(server.port)).toEqual([])
     const many = Array.from({ length: 10 }, () => targets).flat()
     connection.send(many.map(([target]) => formatRequest({ target })).join(''))
     for (const [, body] of many) expect(isWhole(await connection.receive(), body)).toBe(true)

@@ -18,7 +18,7 @@ beforeAll(async () => {
 })
 
 /** Returns the states of a process's threads: `S` sleeps, `R` runs. */
-async function statesOf(processId: number | undefined): Promise<readonly string[]> {
+async function readThreadStates(processId: number | undefined): Promise<readonly string[]> {
   const threads = await readdir(`/proc/${processId}/task`)
   return await Promise.all(
     threads.map(async (thread) => {
@@ -56,14 +56,14 @@ async function start(...flags: readonly string[]): Promise<Started> {
 }
 
 /** Opens more connections than the process can accept. The kernel queues the rest. */
-async function takeAll({ port, openDescriptors }: Started): Promise<readonly Connection[]> {
+async function exhaustDescriptors({ port, openDescriptors }: Started): Promise<readonly Connection[]> {
   const others = await Promise.all(Array.from({ length: 2 * descriptors }, () => openConnection(port)))
   await vi.waitFor(async () => expect(await openDescriptors()).toBeGreaterThanOrEqual(descriptors))
   return others
 }
 
 /** Tells whether Node can start with this few descriptors. Version 24 crashes with 20. */
-function canNodeBegin(few: number): boolean {
+function canNodeStart(few: number): boolean {
   const script = `ulimit -n ${few} && exec "$0" --input-type=module -e "await import('node:fs/promises')"`
   return spawnSync('sh', ['-c', script, process.execPath], { stdio: 'ignore' }).status === 0
 }
@@ -77,7 +77,7 @@ describe.skipIf(process.platform !== 'linux')('without free descriptors', () => 
     const [files, relayed] = [await openConnection(port), await openConnection(port)]
     expect([await statusOf(files, '/'), await statusOf(relayed, '/none')]).toEqual([200, 404])
 
-    const others = await takeAll(started)
+    const others = await exhaustDescriptors(started)
     // The connections share the one remaining relay socket to Node.
     for (const connection of [files, relayed, relayed, files]) {
       expect(await statusOf(connection, '/none')).toBe(404)
@@ -85,7 +85,7 @@ describe.skipIf(process.platform !== 'linux')('without free descriptors', () => 
     }
     // A thread that retried accept() without a pause would never sleep.
     for (let time = 0; time < 10; time += 1)
-      await vi.waitUntil(async () => (await statesOf(pid)).every((state) => state === 'S'))
+      await vi.waitUntil(async () => (await readThreadStates(pid)).every((state) => state === 'S'))
 
     // Any thread may serve them. The connections that it accepted stay open.
     expect(others.filter(({ socket }) => socket.readableEnded || socket.destroyed)).toHaveLength(0)
@@ -104,7 +104,7 @@ describe.skipIf(process.platform !== 'linux')('without free descriptors', () => 
     const started = await start()
     const files = await openConnection(started.port)
     expect(await statusOf(files, '/')).toBe(200)
-    const others = await takeAll(started)
+    const others = await exhaustDescriptors(started)
     expect([await statusOf(files, '/'), await statusOf(files, '/none')]).toEqual([200, 502])
     expect(await files.rest()).toHaveLength(0)
     // The log is written independently of the responses.
@@ -125,7 +125,7 @@ describe.skipIf(process.platform !== 'linux')('without free descriptors', () => 
     first.destroy()
     const session = dial()
     expect(await statusOver(session, '/')).toBe(200)
-    const others = await takeAll(started)
+    const others = await exhaustDescriptors(started)
     expect([await statusOver(session, '/'), await statusOver(session, '/none')]).toEqual([200, 502])
 
     const waiting = statusOver(session, '/none')
@@ -145,7 +145,7 @@ describe.skipIf(process.platform !== 'linux')('without free descriptors', () => 
   test('the native engine reports that it cannot start', async () => {
     const codes: (number | null)[] = []
     // The range starts where only Node works, and ends where everything does.
-    const first = Array.from({ length: 20 }, (_each, index) => 20 + index).find(canNodeBegin) ?? 40
+    const first = Array.from({ length: 20 }, (_each, index) => 20 + index).find(canNodeStart) ?? 40
     for (let few = first; few < first + 20 && codes.at(-1) !== 0; few += 1) {
       const command = spawnCommand([directory, '--port', '0', '--engine', 'native'], { descriptors: few })
       const listening = await command.listening.catch(() => undefined)

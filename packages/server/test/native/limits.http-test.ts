@@ -215,7 +215,7 @@ describe.skipIf(process.platform !== 'linux')('a client that', () => {
     socket.on('error', () => undefined)
     socket.write(sent)
     await once(socket, 'readable')
-    await vi.waitFor(async () => expect(await isHeld(engine, socket)).toBe(false), {
+    await vi.waitFor(async () => expect(await isOpenOnServer(engine, socket)).toBe(false), {
       timeout: 20_000,
       interval: 100,
     })
@@ -229,7 +229,7 @@ function hex(port: number): string {
 }
 
 /** Tells whether the server still has its end of a connection open. */
-async function isHeld(engine: Engine, { localPort = 0 }: Socket): Promise<boolean> {
+async function isOpenOnServer(engine: Engine, { localPort = 0 }: Socket): Promise<boolean> {
   const rows = (await readFile('/proc/net/tcp', 'utf8')).split('\n').map((line) => line.trim().split(/\s+/))
   return rows.some(
     ([, local = '', remote = '', state]) =>

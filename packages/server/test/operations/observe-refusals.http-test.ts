@@ -62,7 +62,7 @@ beforeEach(() => {
 })
 
 /** Returns the status or the error code of each observed request, after both sides closed the connection. */
-async function toldOf(act: (connection: Connection) => unknown): Promise<(string | number)[]> {
+async function observedStatuses(act: (connection: Connection) => unknown): Promise<(string | number)[]> {
   const connection = await openConnection(port)
   await act(connection)
   await connection.rest()
@@ -76,7 +76,7 @@ const garbage = 'hello\r\n\r\n'
 
 describe('malformed input', () => {
   test('is observed after a finished request', async () => {
-    const told = await toldOf(async (connection) => {
+    const told = await observedStatuses(async (connection) => {
       connection.send(formatRequest({ target: '/page' }))
       await connection.receive()
       connection.send(garbage)
@@ -85,7 +85,9 @@ describe('malformed input', () => {
   })
 
   test('is observed after a request whose response was in progress', async () => {
-    const told = await toldOf((connection) => connection.send(formatRequest({ target: '/page' }) + garbage))
+    const told = await observedStatuses((connection) =>
+      connection.send(formatRequest({ target: '/page' }) + garbage),
+    )
     expect(told).toEqual([200, 'HPE_INVALID_METHOD'])
   })
 
@@ -98,19 +100,19 @@ describe('malformed input', () => {
       'HPE_INVALID_CHUNK_SIZE',
     ],
   ])('is observed as part of its request: %s', async (_where, octets, status) => {
-    expect(await toldOf((connection) => connection.send(octets))).toEqual([status])
+    expect(await observedStatuses((connection) => connection.send(octets))).toEqual([status])
   })
 
   test('determines the response to the request that contains it in its body', async () => {
     const head = formatRequest({ method: 'POST', target: '/upload', fields: chunked })
-    await toldOf((connection) => connection.send(`${head}zz\r\n`))
+    await observedStatuses((connection) => connection.send(`${head}zz\r\n`))
     expect(seen).toMatchObject([
       { request: { method: 'POST', url: '/upload' }, status: 400, bytes: 0, isAborted: false },
     ])
   })
 
   test('is observed as part of its request: in a body that no handler reads', async () => {
-    const told = await toldOf(async (connection) => {
+    const told = await observedStatuses(async (connection) => {
       connection.send(formatRequest({ method: 'POST', target: '/page', fields: chunked }))
       await connection.receive()
       connection.send('zz\r\n')
@@ -126,7 +128,7 @@ describe('a response that its application aborts', () => {
     ['/silent', 'upstream', 499],
     ['/silent', 'late', 499],
   ])('is observed as one request: %s, %s', async (target, error, status) => {
-    const told = await toldOf(async (connection) => {
+    const told = await observedStatuses(async (connection) => {
       connection.send(formatRequest({ target, fields: { 'X-Error': error } }))
       await vi.waitFor(() => expect(endings).toHaveLength(1))
       for (const end of endings) end()

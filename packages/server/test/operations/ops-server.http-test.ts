@@ -19,7 +19,7 @@ import { type StartedServer, startServer } from '../support/start-server.ts'
 
 const large = Buffer.alloc(16 * 1024 * 1024, 'abcdefg')
 const script = compressibleText(5000)
-const somewhere = { host: '127.0.0.1', port: 0 }
+const anyPort = { host: '127.0.0.1', port: 0 }
 
 let directory: string
 beforeAll(async () => {
@@ -34,7 +34,7 @@ function portOf(url: string | undefined): number {
 }
 
 async function startWatched(): Promise<StartedServer & { readonly opsPort: number }> {
-  const server = await startServer(directory, { operations: { ops: somewhere }, site: { largestBody: 1e6 } })
+  const server = await startServer(directory, { operations: { ops: anyPort }, site: { largestBody: 1e6 } })
   return { ...server, opsPort: portOf(server.opsUrl) }
 }
 
@@ -87,7 +87,7 @@ describe('the operations listener', () => {
   })
 
   test('answers before a build is loaded, and reports that it is not ready', async () => {
-    const operations = await startOperations({ ops: somewhere })
+    const operations = await startOperations({ ops: anyPort })
     const port = portOf(operations.url)
     expect(await ask(port, '/healthz')).toEqual([200, 'ok\n'])
     expect(await readinessOf(port)).toEqual([
@@ -146,7 +146,7 @@ describe('the operations listener', () => {
 describe('/readyz', () => {
   test('reports the build and the result of the last reload', async () => {
     const folder = await buildFixture({ 'index.html': 'first' })
-    const server = await startServer(folder, { operations: { ops: somewhere } })
+    const server = await startServer(folder, { operations: { ops: anyPort } })
     const port = portOf(server.opsUrl)
     const ready = {
       status: 'ready',
@@ -180,7 +180,7 @@ describe('/readyz', () => {
     await writeFile(join(folder, 'late.txt'), 'late')
     const warnings: string[] = []
     const server = await startServer(folder, {
-      operations: { ops: somewhere },
+      operations: { ops: anyPort },
       site: { onWarning: (warning) => warnings.push(warning) },
     })
     expect(warnings).toEqual([expect.stringContaining('1 file is not in the manifest')])
@@ -193,7 +193,7 @@ describe('/readyz', () => {
     const place = { store: join(folder, 'store'), storeCache: join(folder, 'cache') }
     await mkdir(place.store)
     await publishFiles(place.store, { 'index.html': 'page' })
-    const operations = { ops: somewhere }
+    const operations = { ops: anyPort }
     const server = await serve({
       ...place,
       port: 0,
@@ -221,7 +221,7 @@ describe('/readyz', () => {
   })
 
   test('runs one reload for all requests that arrive during another', async () => {
-    const server = await startServer(directory, { operations: { ops: somewhere } })
+    const server = await startServer(directory, { operations: { ops: anyPort } })
     await Promise.all([server.reload(), server.reload(), server.reload()])
     expect(await readinessOf(portOf(server.opsUrl))).toMatchObject([200, { reload: { number: 2 } }])
   })
@@ -301,7 +301,7 @@ describe('/metrics', () => {
     const options = { appType: 'spa', assetsDirectory: 'assets' } as const
     await replaceBuildIn(folder, { 'index.html': 'page', 'assets/a-1.js': 'one' }, options)
     const server = await startServer(folder, {
-      operations: { ops: somewhere },
+      operations: { ops: anyPort },
       site: { rules: { immutable: ['assets/*'] } },
     })
     await replaceBuildIn(folder, { 'index.html': 'page', 'assets/a-2.js': 'two' }, options)

@@ -56,32 +56,36 @@ const whole = {
 }
 
 /** Returns the path of every string in a document. A path that ends in `''` is that of a key. */
-function waysTo(value: unknown): string[][] {
+function pathsToStrings(value: unknown): string[][] {
   if (typeof value === 'string') return [[]]
   if (typeof value !== 'object' || value === null) return []
   return Object.entries(value).flatMap(([key, child]) =>
-    [...waysTo(child), ['']].map((way) => [key].concat(way)),
+    [...pathsToStrings(child), ['']].map((way) => [key].concat(way)),
   )
 }
 
 /** Replaces the string at one path. A path that ends in `''` renames the key before it. */
-function withText(value: unknown, way: readonly string[], text: string): unknown {
+function replaceString(value: unknown, way: readonly string[], text: string): unknown {
   const [key, ...rest] = way
   if (key === undefined) return text
   if (Array.isArray(value)) {
     const items: readonly unknown[] = value
     return items.map((child, index) =>
-      String(index) === key && rest[0] !== '' ? withText(child, rest, text) : child,
+      String(index) === key && rest[0] !== '' ? replaceString(child, rest, text) : child,
     )
   }
   return Object.fromEntries(
     Object.entries(Object(value)).map(([name, child]) =>
-      name !== key ? [name, child] : rest[0] === '' ? [text, child] : [name, withText(child, rest, text)],
+      name !== key
+        ? [name, child]
+        : rest[0] === ''
+          ? [text, child]
+          : [name, replaceString(child, rest, text)],
     ),
   )
 }
 
-const ways = waysTo(whole)
+const ways = pathsToStrings(whole)
 /** Strings to try at every path: invalid in a field, or similar to other syntax. */
 const worstTexts = ['text/plain; x="\u0100"', '/\uD800', 'a\r\nb: c', '__proto__', 'Connection', '*a*b*c*d']
 const begun = fc.constantFrom(
@@ -205,7 +209,7 @@ const requests: readonly Readonly<Record<string, string>>[] = [
 ]
 
 /** Returns the highest status of all known and some unknown paths. An exception or a reset fails the test. */
-async function worstStatusOf(site: Site): Promise<number> {
+async function findHighestStatus(site: Site): Promise<number> {
   let worst = 0
   holder.current = site
   const paths = [...site.table.keys()].slice(0, 12)
@@ -234,18 +238,18 @@ function readOrRefuse(document: string): Manifest | undefined {
 
 describe('a manifest', () => {
   test('without changes answers every request', async () => {
-    expect(await worstStatusOf(siteOf(parseManifest(JSON.stringify(whole))))).toBeLessThan(500)
+    expect(await findHighestStatus(siteOf(parseManifest(JSON.stringify(whole))))).toBeLessThan(500)
   })
 
   test('with any text at any path is rejected when it is read, or answers every request', async () => {
     let taken = 0
     await fc.assert(
       fc.asyncProperty(fc.constantFrom(...ways), texts, async (way, text) => {
-        const document = JSON.stringify(withText(whole, way, text))
+        const document = JSON.stringify(replaceString(whole, way, text))
         const manifest = readOrRefuse(document)
         if (manifest === undefined) return
         taken += 1
-        expect(await worstStatusOf(siteOf(manifest))).toBeLessThan(500)
+        expect(await findHighestStatus(siteOf(manifest))).toBeLessThan(500)
       }),
       {
         numRuns: 700,
@@ -258,7 +262,7 @@ describe('a manifest', () => {
   test.each(['text/plain; x="\u0100"', 'text/plain; x="\u00FC"'])(
     'with the media type %s is rejected with the path of the value',
     (mediaType) => {
-      const document = JSON.stringify(withText(whole, ['files', '0', 'mediaType'], mediaType))
+      const document = JSON.stringify(replaceString(whole, ['files', '0', 'mediaType'], mediaType))
       expect(() => parseManifest(document)).toThrow(
         /^\$\.files\[0\]\.mediaType: expected a media type .* ASCII/,
       )
@@ -281,7 +285,7 @@ describe('_headers and _redirects', () => {
         const headersFile = parseHeadersFile(headersText).rules
         const redirectsFile = parseRedirectsFile(redirectsText).rules
         expect(
-          await worstStatusOf(
+          await findHighestStatus(
             siteOf(manifest, { directory: '/build', headersFile, redirectsFile, rules: [] }),
           ),
         ).toBeLessThan(500)

@@ -142,7 +142,7 @@ interface Asked {
 const tags = films.map((bytes) => entityTagOf(createHash('sha256').update(bytes).digest('hex')))
 
 /** Requests the streamed file until the copy is done and its build is served. */
-async function askThroughout(port: number, copy: Promise<unknown>): Promise<Asked> {
+async function requestDuringCopy(port: number, copy: Promise<unknown>): Promise<Asked> {
   const asked: Asked = { right: [0, 0], wrong: [], failed: [] }
   let isCopied = false
   copy.then(
@@ -183,7 +183,7 @@ async function copyWhileServing([, times, copy]: Way, workers: string): Promise<
   const builds = await twoBuilds(times)
   const command = spawnCommand([builds.dist, ...streaming, '--workers', workers])
   const { port } = await command.listening
-  const asked = await askThroughout(port, copy(builds, command))
+  const asked = await requestDuringCopy(port, copy(builds, command))
   command.child.kill('SIGTERM')
   await command.exited
   return asked
@@ -223,7 +223,7 @@ describe.skipIf(process.platform !== 'linux')('a streamed file', () => {
     const { port } = await command.listening
     await copyFile(join(next, film), join(dist, 'new'))
     await rename(join(dist, 'new'), join(dist, film))
-    const { wrong, right } = await askThroughout(port, Promise.resolve())
+    const { wrong, right } = await requestDuringCopy(port, Promise.resolve())
     expect([wrong, right]).toEqual([[], [0, 1]])
     await vi.waitFor(() => expect(command.complaints()).toContain('changed since the server read it'))
   })

@@ -136,7 +136,10 @@ function claimsOf({ files }: Manifest): Claims {
  * Returns what the server finds in the folder: the earlier build, the next one, an explained error or a
  * fault.
  */
-async function judge(folder: string, { before, after }: Record<'before' | 'after', Claims>): Promise<string> {
+async function classifyFolder(
+  folder: string,
+  { before, after }: Record<'before' | 'after', Claims>,
+): Promise<string> {
   try {
     await loadSite(folder, { verify: 'hash' })
   } catch (error) {
@@ -156,7 +159,7 @@ async function judge(folder: string, { before, after }: Record<'before' | 'after
  * Tells whether a variant that only the next build has is at its final path. Then the interim manifest must
  * exist, too.
  */
-async function isBeyondInterim(folder: string, after: Manifest, before: Manifest): Promise<boolean> {
+async function needsInterimManifest(folder: string, after: Manifest, before: Manifest): Promise<boolean> {
   const earlier = new Set(variantsOf(before))
   for (const variant of variantsOf(after)) {
     const [path = '', sha256] = variant.split(' ')
@@ -232,9 +235,9 @@ describe.skipIf(process.platform === 'win32')(`a killed compression step (SERVE_
         const folder = await scenario.prepare()
         await compress(folder, scenario, killAt)
 
-        const outcome = await judge(folder, { before, after })
+        const outcome = await classifyFolder(folder, { before, after })
         const early = ['earlier', 'next', ...(scenario.mayRefuse ? ['refused'] : [])]
-        const isLate = await isBeyondInterim(folder, manifestAfter, manifestBefore)
+        const isLate = await needsInterimManifest(folder, manifestAfter, manifestBefore)
         const allowed = isLate ? ['next'] : early
         expect(allowed, `killed at change ${killAt} of ${changes}`).toContain(outcome)
         const kind = `${outcome}${isLate ? ', as it must be' : ''}`

@@ -73,7 +73,7 @@ describe.skipIf(process.platform !== 'linux')(`for ${seconds} seconds of swaps a
       const work = [
         ask(ending),
         stall(ending),
-        engine === 'native' ? breakOff(ending) : Promise.resolve(0),
+        engine === 'native' ? runBrokenClients(ending) : Promise.resolve(0),
         every(over.signal, pace, async () => {
           swaps += 1
           await deploy(swaps)
@@ -167,7 +167,7 @@ async function stall({ scheme, command: { port }, signal }: Ending): Promise<num
 /**
  * Starts clients that reset their connection in mid-request, or send malformed input. Returns their number.
  */
-async function breakOff({ command: { port }, signal }: Ending): Promise<number> {
+async function runBrokenClients({ command: { port }, signal }: Ending): Promise<number> {
   const requests = [
     formatRequest({ target: '/large.bin' }),
     formatRequest({ target: '/medium.bin' }).repeat(20),

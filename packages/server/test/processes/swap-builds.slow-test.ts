@@ -1,7 +1,7 @@
 import { loadEngine } from '@serve-dist/engine'
 import { describe, expect, test, vi } from 'vitest'
 import { writeCertificate } from '../support/make-certificate.ts'
-import { numberedBuilds } from '../support/numbered-builds.ts'
+import { createNumberedBuilds } from '../support/create-numbered-builds.ts'
 import { startSoakCommand } from '../support/soak/soak-command.ts'
 import { spawnCommand } from '../support/spawn-command.ts'
 import { startSwapClients } from '../support/swap-clients.ts'
@@ -20,7 +20,7 @@ describe.skipIf(process.platform !== 'linux')('a server under full load', () => 
     ['over TLS', 'https', []],
     ['by two workers, streamed, over TLS', 'https', ['--workers', '2', '--memory-budget', '50']],
   ] as const)(`swaps ${fewSwaps} builds %s`, async (_how, scheme, flags) => {
-    const builds = await numberedBuilds(fewSwaps + 1)
+    const builds = await createNumberedBuilds(fewSwaps + 1)
     await builds.deploy()
     const { cert, key } = await writeCertificate()
     const tls = scheme === 'https' ? ['--tls-cert', cert, '--tls-key', key] : []
@@ -45,7 +45,7 @@ describe.skipIf(process.platform !== 'linux')('a server under full load', () => 
   })
 
   test('swaps 100 builds without a failed, truncated or mixed response', async () => {
-    const builds = await numberedBuilds(swaps + 1)
+    const builds = await createNumberedBuilds(swaps + 1)
     await builds.deploy()
     const signalled = await startSoakCommand([builds.directory])
     const watching = await startSoakCommand([builds.directory, '--memory-budget', '50', '--watch'])

@@ -33,7 +33,7 @@ async function sampleAllocations(fields: Record<string, string>): Promise<Record
  * Returns the server's functions that allocate. The smallest object has 16 bytes, and the sampler may hit a
  * rare one.
  */
-function ofOurs({ others: _others, ...ours }: Record<string, number>): string[] {
+function ownAllocations({ others: _others, ...ours }: Record<string, number>): string[] {
   return Object.keys(ours).filter((name) => (ours[name] ?? 0) > 4)
 }
 
@@ -42,7 +42,7 @@ describe('serve', () => {
     const allocated = await sampleAllocations(browserFields)
     // Node allocates the request, the response and the socket. This proves that the sampler works.
     expect(allocated['others']).toBeGreaterThan(1000)
-    expect(ofOurs(allocated)).toEqual([])
+    expect(ownAllocations(allocated)).toEqual([])
   }, 60_000)
 
   test("allocates nothing in the server's code for a 304", async () => {
@@ -51,6 +51,6 @@ describe('serve', () => {
     const condition = { 'If-None-Match': field('ETag') ?? '' }
     const allocated = await sampleAllocations({ ...browserFields, ...condition })
     expect(allocated['others']).toBeGreaterThan(1000)
-    expect(ofOurs(allocated)).toEqual([])
+    expect(ownAllocations(allocated)).toEqual([])
   }, 60_000)
 })

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, test, vi } from 'vitest'
 import { canMountFolders, mountFolder } from '../../../precompress/test/support/mount-folder.ts'
 import { publishFiles } from '../support/publish-files.ts'
-import { makeStore, type Started, start } from '../support/start-from-store.ts'
+import { makeStore, type StoreServer, start } from '../support/start-from-store.ts'
 
 const canMount = await canMountFolders()
 const megabyte = 1024 * 1024
@@ -20,7 +20,7 @@ async function readWhile(work: () => Promise<unknown>): Promise<number> {
   return (await readSoFar()) - before
 }
 
-async function becomes({ get }: Started, page: string): Promise<void> {
+async function becomes({ get }: StoreServer, page: string): Promise<void> {
   await vi.waitFor(async () => expect(await (await get('/')).text()).toBe(page))
 }
 

@@ -7,7 +7,7 @@ import { createFakeDelta, offerOf, publishDeltas } from '../support/publish-delt
 import { rawRequest } from '../support/raw-request.ts'
 import { replaceWorker } from '../support/replace-worker.ts'
 import { spawnCommand } from '../support/spawn-command.ts'
-import { makeStore, type Place } from '../support/start-from-store.ts'
+import { makeStore, type StoreFixture } from '../support/start-from-store.ts'
 import { endCommand } from '../support/stop-command.ts'
 import { testedEngine } from '../support/tested-engine.ts'
 import { twoProcessFlags } from '../support/two-process-flags.ts'
@@ -24,7 +24,7 @@ const filesOf = (number: number, text: string): Record<string, string> => ({
 const codings = 'gzip, br, zstd, dcz'
 
 /** Publishes two builds. The second has a delta from the first. */
-async function makeDeltaStore(): Promise<Place> {
+async function makeDeltaStore(): Promise<StoreFixture> {
   const place = await makeStore()
   await publishDeltas(place.store, filesOf(1, first))
   await publishDeltas(place.store, filesOf(2, second), { 'assets/a-2.js': [first] })

@@ -14,7 +14,7 @@ import { createFakeDelta, offerOf, publishDeltas, sha256Of } from '../support/pu
 import { publishFiles } from '../support/publish-files.ts'
 import { rawRequest } from '../support/raw-request.ts'
 import type { RawResponse } from '../support/parse-response.ts'
-import { makeStore, type Place, type Started, start } from '../support/start-from-store.ts'
+import { makeStore, type StoreFixture, type StoreServer, start } from '../support/start-from-store.ts'
 
 const [one, two, three] = ['one', 'two', 'three'].map((seed) => compressibleText(4000, seed))
 const script = (text = ''): string => `/*${text}*/`
@@ -27,7 +27,7 @@ const codings = { 'Accept-Encoding': 'gzip, br, zstd, dcb, dcz' }
 const both = 'Accept-Encoding, Available-Dictionary'
 
 /** Publishes two builds. The second has a delta from the first. */
-async function makeDeltaStore(): Promise<Place> {
+async function makeDeltaStore(): Promise<StoreFixture> {
   const place = await makeStore()
   await publishDeltas(place.store, files(1, one))
   await publishDeltas(place.store, files(2, two), { 'assets/a-2.js': [script(one)] })
@@ -35,7 +35,7 @@ async function makeDeltaStore(): Promise<Place> {
 }
 
 async function ask(
-  { server }: Started,
+  { server }: StoreServer,
   target: string,
   fields: Record<string, string> = {},
 ): Promise<RawResponse> {
@@ -49,7 +49,7 @@ function others({ fields }: RawResponse): unknown {
 const offering = { 'Available-Dictionary': offerOf(script(one)) }
 
 async function codingOf(
-  started: Started,
+  started: StoreServer,
   target: string,
   offered = script(one),
 ): Promise<string | undefined> {
@@ -104,7 +104,7 @@ describe('a server of a store with deltas', () => {
 
   test('keeps the smallest deltas in memory, as many as fit', async () => {
     const place = await makeDeltaStore()
-    const bytes = (memoryBudget: number): Promise<Started> => start(place, { site: { memoryBudget } })
+    const bytes = (memoryBudget: number): Promise<StoreServer> => start(place, { site: { memoryBudget } })
     const [dcb, dcz] = [createFakeDelta(script(one), 'dcb'), createFakeDelta(script(one), 'dcz')]
     expect(await codingOf(await bytes(0), a2)).toBe('zstd')
     expect((await ask(await bytes(0), a2)).field('Use-As-Dictionary')).toBeDefined()
@@ -211,7 +211,10 @@ describe('a server of a store with deltas', () => {
   })
 })
 
-async function siteOf(place: Place, options: { memoryBudget?: number; largestBody?: number }): Promise<Site> {
+async function siteOf(
+  place: StoreFixture,
+  options: { memoryBudget?: number; largestBody?: number },
+): Promise<Site> {
   const live: LiveSite = await openLiveSite({ ...place, ...options })
   live.close()
   return live.current

@@ -7,7 +7,7 @@ import { compressibleText } from '../support/compressible-text.ts'
 import { offerOf, publishDeltas } from '../support/publish-deltas.ts'
 import { publishFiles } from '../support/publish-files.ts'
 import { rawRequest } from '../support/raw-request.ts'
-import { type Started, start as startFromStore } from '../support/start-from-store.ts'
+import { type StoreServer, start as startFromStore } from '../support/start-from-store.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 
 const faulty = await startFaultyS3()
@@ -17,7 +17,7 @@ const large = Buffer.alloc(300_000, 'abcdefg')
 const first = { 'index.html': 'first', 'assets/large-1.bin': large }
 const second = { 'index.html': 'second' }
 
-async function start(store: string, storeCache: string): Promise<Started> {
+async function start(store: string, storeCache: string): Promise<StoreServer> {
   return await startFromStore({ store, storeCache }, { storeInterval: 50 })
 }
 

@@ -18,7 +18,7 @@ import type { RawResponse } from '../support/parse-response.ts'
 import { publishFiles } from '../support/publish-files.ts'
 import { type RawRequest, rawRequest } from '../support/raw-request.ts'
 import { hosts, type StartHost } from '../support/start-hosts.ts'
-import { makeStore, type Place } from '../support/start-from-store.ts'
+import { makeStore, type StoreFixture } from '../support/start-from-store.ts'
 import { startTlsServer } from '../support/start-tls-server.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 
@@ -65,7 +65,7 @@ describe.each(all)('a store behind $name', (host) => {
     }
   }
 
-  async function follow(place: Place): Promise<Get> {
+  async function follow(place: StoreFixture): Promise<Get> {
     const live = await openLiveSite({ ...place, storeInterval: 50, ...held })
     onTestFinished(() => live.close())
     return await asking(live)

@@ -6,7 +6,7 @@ import { entityTagOf } from '../../src/protocol/entity-tag.ts'
 import { buildFixture } from '../support/build-fixture.ts'
 import { compressibleText } from '../support/compressible-text.ts'
 import { spawnCommand } from '../support/spawn-command.ts'
-import { makeStore, type Place } from '../support/start-from-store.ts'
+import { makeStore, type StoreFixture } from '../support/start-from-store.ts'
 import { hosts } from '../support/start-hosts.ts'
 import { endCommand } from '../support/stop-command.ts'
 import { startSwapClients, type SwapClients } from '../support/swap-clients.ts'
@@ -17,7 +17,7 @@ const turns = 10
 const film = randomBytes(20_000_000)
 
 interface TwoBuilds {
-  readonly place: Place
+  readonly place: StoreFixture
   /** The paths that clients request, and the content of each entity tag. */
   readonly builds: Parameters<typeof startSwapClients>[1]
   /** Makes the other build current. Returns its ID. */

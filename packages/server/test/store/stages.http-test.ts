@@ -9,7 +9,7 @@ import { rawRequest } from '../support/raw-request.ts'
 import type { RawResponse } from '../support/parse-response.ts'
 import { type RunningCommand, spawnCommand } from '../support/spawn-command.ts'
 import { endCommand } from '../support/stop-command.ts'
-import { makeStore, type Place } from '../support/start-from-store.ts'
+import { makeStore, type StoreFixture } from '../support/start-from-store.ts'
 
 const patience = { timeout: 20_000, interval: 50 }
 const stages = ['test', 'live'] as const
@@ -22,7 +22,7 @@ const environment: RuntimeEnvironment = {
 }
 
 /** Publishes a build whose values come from the environment of each server. */
-async function deploy(place: Place, page: string): Promise<void> {
+async function deploy(place: StoreFixture, page: string): Promise<void> {
   const directory = await buildFixture(
     { 'index.html': page, [`assets/entry-${page}.js`]: page, [environment.path]: '' },
     {
@@ -35,7 +35,7 @@ async function deploy(place: Place, page: string): Promise<void> {
   await publish(directory, await openStore(place.store))
 }
 
-function commandOf({ store, storeCache }: Place, flags: readonly string[], env = {}): RunningCommand {
+function commandOf({ store, storeCache }: StoreFixture, flags: readonly string[], env = {}): RunningCommand {
   return spawnCommand(['--store', store, '--store-cache', storeCache, '--port', '0', ...flags], { env })
 }
 

@@ -34,7 +34,7 @@ const needy: RuntimeEnvironment = {
 }
 
 /** Returns the distinct responses of 16 new connections. They reach all workers. */
-async function allOf(port: number, target: string): Promise<ReadonlySet<string>> {
+async function distinctAnswers(port: number, target: string): Promise<ReadonlySet<string>> {
   const answers = Array.from({ length: 16 }, async () => {
     const { status, body } = await rawRequest(port, { target })
     return `${status} ${body.toString()}`
@@ -44,7 +44,10 @@ async function allOf(port: number, target: string): Promise<ReadonlySet<string>>
 
 async function expectPage({ listening }: RunningCommand, page: string): Promise<void> {
   const { port } = await listening
-  await vi.waitFor(async () => expect(await allOf(port, '/')).toEqual(new Set([`200 ${page}`])), patience)
+  await vi.waitFor(
+    async () => expect(await distinctAnswers(port, '/')).toEqual(new Set([`200 ${page}`])),
+    patience,
+  )
 }
 
 async function said({ complaints }: RunningCommand, text: string, times = 1): Promise<void> {
@@ -101,7 +104,7 @@ describe.skipIf(process.platform !== 'linux')('serve-dist --store --workers', ()
       const before = proxy.seen.length
       const command = await start(store, [])
       const { port: own } = await command.listening
-      expect(await allOf(own, '/assets/large-1.bin')).toEqual(new Set([`200 ${large.toString()}`]))
+      expect(await distinctAnswers(own, '/assets/large-1.bin')).toEqual(new Set([`200 ${large.toString()}`]))
       await publishFiles(store, { 'index.html': 'third' })
       await expectPage(command, 'third')
       const workers = await readChildProcessIds(command.child.pid)
@@ -152,7 +155,7 @@ describe.skipIf(process.platform !== 'linux')('serve-dist --store --workers', ()
       ])
       proxy.fail()
       await said(command, 'answers again')
-      expect(await allOf(own, '/assets/large-1.bin')).toEqual(new Set([`200 ${large.toString()}`]))
+      expect(await distinctAnswers(own, '/assets/large-1.bin')).toEqual(new Set([`200 ${large.toString()}`]))
       expect(await metric('fetched_blobs_total')).toBe((blobs ?? 0) + 1)
       expect(await endCommand(command)).not.toMatch(/stuck|refused/)
     }, 60_000)
@@ -163,7 +166,7 @@ describe.skipIf(process.platform !== 'linux')('serve-dist --store --workers', ()
       const command = await start(store, [])
       const { port: own } = await command.listening
       await deployTo(store, { 'index.html': 'fourth', 'assets/entry-4.js': 'fourth()' })
-      expect(await allOf(own, '/assets/entry-4.js')).toEqual(new Set(['200 fourth()']))
+      expect(await distinctAnswers(own, '/assets/entry-4.js')).toEqual(new Set(['200 fourth()']))
       await expectPage(command, 'fourth')
       const before = proxy.seen.length
       const names = Array.from({ length: 40 }, (_each, index) => `/assets/none-${index}.js`)
@@ -217,15 +220,15 @@ describe.skipIf(process.platform !== 'linux')('serve-dist --store --workers', ()
     await expectPage(command, 'second')
     const { port } = await command.listening
     await removeCache()
-    expect(await allOf(port, '/assets/large-1.bin')).toEqual(new Set([`200 ${large.toString()}`]))
+    expect(await distinctAnswers(port, '/assets/large-1.bin')).toEqual(new Set([`200 ${large.toString()}`]))
     await removeCache()
     await replaceWorker(command.child.pid)
     await expectPage(command, 'second')
-    expect(await allOf(port, '/assets/large-1.bin')).toEqual(new Set([`200 ${large.toString()}`]))
+    expect(await distinctAnswers(port, '/assets/large-1.bin')).toEqual(new Set([`200 ${large.toString()}`]))
     await removeCache()
     await publishFiles(store, { 'index.html': 'third' })
     await expectPage(command, 'third')
-    expect(await allOf(port, '/assets/large-1.bin')).toEqual(new Set([`200 ${large.toString()}`]))
+    expect(await distinctAnswers(port, '/assets/large-1.bin')).toEqual(new Set([`200 ${large.toString()}`]))
     await endCommand(command)
   }, 60_000)
 
@@ -238,16 +241,16 @@ describe.skipIf(process.platform !== 'linux')('serve-dist --store --workers', ()
     const { buildId } = await publishFiles(store, kept)
     await publishFiles(store, second)
     await expectPage(command, 'second')
-    expect(await allOf(port, '/assets/large-1.bin')).toEqual(new Set([`200 ${large.toString()}`]))
-    expect(await allOf(port, '/assets/entry-3.js')).toEqual(new Set(['200 third()']))
+    expect(await distinctAnswers(port, '/assets/large-1.bin')).toEqual(new Set([`200 ${large.toString()}`]))
+    expect(await distinctAnswers(port, '/assets/entry-3.js')).toEqual(new Set(['200 third()']))
     await purge(await openStore(store), buildId)
     const statusesOf = async (): Promise<ReadonlySet<string>> =>
-      new Set([...(await allOf(port, '/assets/entry-3.js'))].map((answer) => answer.slice(0, 3)))
+      new Set([...(await distinctAnswers(port, '/assets/entry-3.js'))].map((answer) => answer.slice(0, 3)))
     await vi.waitFor(async () => expect(await statusesOf()).toEqual(new Set(['404'])), patience)
     await replaceWorker(command.child.pid)
     await expectPage(command, 'second')
     expect(await statusesOf()).toEqual(new Set(['404']))
-    expect(await allOf(port, '/assets/large-1.bin')).toEqual(new Set([`200 ${large.toString()}`]))
+    expect(await distinctAnswers(port, '/assets/large-1.bin')).toEqual(new Set([`200 ${large.toString()}`]))
     expect(await endCommand(command)).toMatch(/still serving build \w+, with 1 file of 1 earlier build\n/)
   }, 60_000)
 
@@ -261,7 +264,7 @@ describe.skipIf(process.platform !== 'linux')('serve-dist --store --workers', ()
     await expectPage(command, 'second')
     // Other replicas may have the values and serve these pages.
     const { port } = await command.listening
-    expect(await allOf(port, '/assets/entry-3.js')).toEqual(new Set(['200 third()']))
+    expect(await distinctAnswers(port, '/assets/entry-3.js')).toEqual(new Set(['200 third()']))
     await expectPage(command, 'second')
     await publishFiles(store, { 'index.html': 'fourth' })
     await expectPage(command, 'fourth')
@@ -283,17 +286,18 @@ describe.skipIf(process.platform !== 'linux')('serve-dist --store --workers', ()
       if (what === 'lacks a file') await publishWithMissingFile('index.html', store, files)
       else await deployTo(store, { ...files, [needy.path]: '' }, needy)
       await said(command, 'reload refused, still serving')
-      expect(await allOf(port, '/assets/entry-2.js')).toEqual(new Set(['200 second()']))
+      expect(await distinctAnswers(port, '/assets/entry-2.js')).toEqual(new Set(['200 second()']))
       const generations = await listGenerations(await openStore(store))
       await purge(await openStore(store), generations[2]?.id ?? '')
       await vi.waitFor(
-        async () => expect(await allOf(port, '/assets/entry-2.js')).toEqual(new Set(['404 404 Not Found\n'])),
+        async () =>
+          expect(await distinctAnswers(port, '/assets/entry-2.js')).toEqual(new Set(['404 404 Not Found\n'])),
         patience,
       )
-      expect(await allOf(port, '/assets/large-1.bin')).toEqual(new Set([`200 ${large.toString()}`]))
+      expect(await distinctAnswers(port, '/assets/large-1.bin')).toEqual(new Set([`200 ${large.toString()}`]))
       await replaceWorker(command.child.pid)
       await expectPage(command, 'third')
-      expect(await allOf(port, '/assets/entry-2.js')).toEqual(new Set(['404 404 Not Found\n']))
+      expect(await distinctAnswers(port, '/assets/entry-2.js')).toEqual(new Set(['404 404 Not Found\n']))
       expect((await endCommand(command)).split('reload refused')).toHaveLength(2)
     },
     60_000,
@@ -307,7 +311,7 @@ describe.skipIf(process.platform !== 'linux')('serve-dist --store --workers', ()
     await writeFile(envFile, 'SHADE=red')
     const command = spawnCommand([...words, '--workers', workers, '--env-file', envFile])
     const { port } = await command.listening
-    const shades = async (): Promise<string> => [...(await allOf(port, `/${needy.path}`))].join()
+    const shades = async (): Promise<string> => [...(await distinctAnswers(port, `/${needy.path}`))].join()
     expect(await shades()).toContain('red')
     await writeFile(envFile, 'SHADE=blue')
     await vi.waitFor(async () => expect(await shades()).toMatch(/^200 [^,]*blue/), patience)

@@ -49,10 +49,10 @@ export interface SpawnCommandOptions {
 }
 
 /** Starts a shell because LISTEN_PID must be the process ID, which `exec` keeps (sd_listen_fds(3)). */
-const asActivated = ['/bin/sh', '-c', 'LISTEN_PID=$$ LISTEN_FDS=1 exec "$@"', 'sh']
+const shellWithListenPid = ['/bin/sh', '-c', 'LISTEN_PID=$$ LISTEN_FDS=1 exec "$@"', 'sh']
 
 /** The warning of a low limit of descriptors. Only tests that set a limit keep it. */
-const aboutDescriptors = /^serve-dist: warning: this process may open \d+ files, .*\n/m
+const descriptorWarning = /^serve-dist: warning: this process may open \d+ files, .*\n/m
 
 const running = new Set<ChildProcess>()
 
@@ -69,7 +69,8 @@ export function spawnCommand(args: readonly string[], options: SpawnCommandOptio
   const grouped = group === undefined ? [] : ['/bin/sh', '-c', `echo $$ > ${group}; exec "$@"`, 'sh']
   const pinned = cores === undefined ? [] : ['taskset', '--cpu-list', cores]
   const command = [...grouped, ...limited, ...pinned, node, ...nodeOptions, bin, ...args]
-  const [program = '', ...rest] = options.inherited === undefined ? command : [...asActivated, ...command]
+  const [program = '', ...rest] =
+    options.inherited === undefined ? command : [...shellWithListenPid, ...command]
   const stdio: readonly ('ignore' | 'pipe')[] = ['ignore', 'pipe', 'pipe']
   const child = spawn(program, rest, {
     cwd,
@@ -89,7 +90,8 @@ export function spawnCommand(args: readonly string[], options: SpawnCommandOptio
   errors.setEncoding('utf8').on('data', (text: string) => {
     stderr += text
   })
-  const complaints = (): string => (descriptors === undefined ? stderr.replace(aboutDescriptors, '') : stderr)
+  const complaints = (): string =>
+    descriptors === undefined ? stderr.replace(descriptorWarning, '') : stderr
   const exited = once(child, 'close').then(() => {
     running.delete(child)
     child.emit('said')

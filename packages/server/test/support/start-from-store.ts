@@ -9,13 +9,13 @@ import { temporaryDirectory } from './temporary-directory.ts'
 import { testedEngine } from './tested-engine.ts'
 
 /** A store, and its local cache. */
-export interface Place {
+export interface StoreFixture {
   readonly store: string
   readonly storeCache: string
 }
 
 /** Publishes builds in order to a new store. */
-export async function makeStore(...builds: readonly FixtureFiles[]): Promise<Place> {
+export async function makeStore(...builds: readonly FixtureFiles[]): Promise<StoreFixture> {
   const folder = await temporaryDirectory()
   const place = { store: join(folder, 'store'), storeCache: join(folder, 'cache') }
   await mkdir(place.store)
@@ -24,7 +24,7 @@ export async function makeStore(...builds: readonly FixtureFiles[]): Promise<Pla
 }
 
 /** A server and its messages. */
-export interface Started {
+export interface StoreServer {
   readonly server: RunningServer
   readonly warnings: string[]
   readonly problems: string[]
@@ -32,7 +32,7 @@ export interface Started {
 }
 
 /** Starts a server of a store for a test. It streams all but the smallest files. */
-export async function start(place: Place, options: ServeOptions = {}): Promise<Started> {
+export async function start(place: StoreFixture, options: ServeOptions = {}): Promise<StoreServer> {
   const [warnings, problems]: [string[], string[]] = [[], []]
   const server = await serve({
     ...place,
@@ -44,12 +44,12 @@ export async function start(place: Place, options: ServeOptions = {}): Promise<S
     handler: { onProblem: ({ message }) => problems.push(message) },
   })
   onTestFinished(() => server.close())
-  const get: Started['get'] = (path, headers = {}) => fetch(new URL(path, server.url), { headers })
+  const get: StoreServer['get'] = (path, headers = {}) => fetch(new URL(path, server.url), { headers })
   return { server, warnings, problems, get }
 }
 
 /** Returns the path of the cached file with this size. */
-export async function cachedFile({ storeCache }: Place, size: number): Promise<string> {
+export async function cachedFile({ storeCache }: StoreFixture, size: number): Promise<string> {
   const [own = ''] = await readdir(storeCache)
   const blobs = join(storeCache, own, 'blobs')
   for (const name of await readdir(blobs)) {

@@ -43,16 +43,16 @@ export async function supervise(args: readonly string[]): Promise<Supervisor> {
   const { stdin, stdout } = shell
   if (stdin === null || stdout === null) throw new TypeError('started without pipes')
   /** Unread lines. Several arrive at once if this process was busy. */
-  const untaken: string[] = []
+  const unreadLines: string[] = []
   createInterface({ input: stdout }).on('line', (line) => {
-    untaken.push(line)
+    unreadLines.push(line)
     shell.emit('said')
   })
   shell.once('close', () => shell.emit('said'))
   const nextLine = async (pattern: RegExp): Promise<string> => {
     for (;;) {
-      const index = untaken.findIndex((line) => pattern.test(line))
-      const [line] = index === -1 ? [] : untaken.splice(index, 1)
+      const index = unreadLines.findIndex((line) => pattern.test(line))
+      const [line] = index === -1 ? [] : unreadLines.splice(index, 1)
       if (line !== undefined) return pattern.exec(line)?.[1] ?? ''
       if (shell.exitCode !== null) throw new Error(`the shell ended before it said ${pattern}`)
       await once(shell, 'said')

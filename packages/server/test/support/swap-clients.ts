@@ -5,7 +5,7 @@ import { connect } from 'node:http2'
 import { Agent as TlsAgent } from 'node:https'
 import { dialTls } from './dial-tls.ts'
 import { fetchWhole, fetchWholeOverHttp2, type WholeAnswer } from './fetch-whole.ts'
-import type { NumberedBuilds } from './numbered-builds.ts'
+import type { NumberedBuilds } from './create-numbered-builds.ts'
 import { openConnection } from './open-connection.ts'
 import { formatRequest } from './raw-request.ts'
 

@@ -81,7 +81,7 @@ function openSession(port: number): ClientHttp2Session {
 }
 
 /** Sends a frame on the session at an interval until it closes. */
-function keepBusy({ send, socket }: RawHttp2, frame: Partial<Frame> & Pick<Frame, 'type'>): void {
+function sendRepeatedly({ send, socket }: RawHttp2, frame: Partial<Frame> & Pick<Frame, 'type'>): void {
   const timer = setInterval(() => send(frame), 150)
   socket.once('close', () => clearInterval(timer))
 }
@@ -95,7 +95,7 @@ async function resetOf({ find }: RawHttp2, stream: number): Promise<number> {
 }
 
 /** Sends a request, so that the native engine knows the host and answers its files. */
-async function showHost(port: number): Promise<void> {
+async function teachHost(port: number): Promise<void> {
   await http2Request(port, { fields: { ':authority': 'localhost' } })
 }
 
@@ -111,7 +111,7 @@ describe('a request over HTTP/2 that never ends', () => {
   ])('is reset at its time limit although its session is used: %s', async (_whose, takesUploads) => {
     const { port } = await serveStreams(never, takesUploads)
     const connection = await openRaw(port)
-    keepBusy(connection, ping)
+    sendRepeatedly(connection, ping)
     connection.request(1, { ':method': 'POST' }, endHeaders)
     expect(await resetOf(connection, 1)).toBe(cancel)
   })
@@ -120,7 +120,7 @@ describe('a request over HTTP/2 that never ends', () => {
     const { port } = await serveStreams((request) => void request.resume())
     const connection = await openRaw(port)
     connection.request(1, { ':method': 'POST' }, endHeaders)
-    keepBusy(connection, { type: frameTypes.data, stream: 1, payload: Buffer.of(1) })
+    sendRepeatedly(connection, { type: frameTypes.data, stream: 1, payload: Buffer.of(1) })
     expect(await resetOf(connection, 1)).toBe(cancel)
   })
 
@@ -143,7 +143,7 @@ describe('a request over HTTP/2 that never ends', () => {
     })
     const attackers = await Promise.all(Array.from({ length: 4 }, () => openRaw(port)))
     for (const attacker of attackers) {
-      keepBusy(attacker, ping)
+      sendRepeatedly(attacker, ping)
       for (let stream = 1; stream < 2 * 30; stream += 2)
         attacker.request(stream, { ':method': 'POST' }, endHeaders)
     }
@@ -234,7 +234,7 @@ describe('a response of an application over HTTP/2', () => {
     async (_what, listener) => {
       const { port } = await serveStreams(listener)
       const connection = await openRaw(port, [[4, 0]])
-      keepBusy(connection, ping)
+      sendRepeatedly(connection, ping)
       connection.request(1)
       expect(await resetOf(connection, 1)).toBe(cancel)
     },
@@ -247,7 +247,7 @@ describe('a response of an application over HTTP/2', () => {
       const { port } = await serveStreams(answers[what] ?? never, true, 2500)
       const connection = await openRaw(port, [[4, 10_000]])
       connection.send({ type: frameTypes.windowUpdate, payload: uint32(2 ** 30) })
-      keepBusy(connection, { type: frameTypes.windowUpdate, stream: 1, payload: uint32(31_000) })
+      sendRepeatedly(connection, { type: frameTypes.windowUpdate, stream: 1, payload: uint32(31_000) })
       const begun = performance.now()
       connection.request(1)
       const last = await connection.find(
@@ -280,7 +280,7 @@ describe('a response of an application over HTTP/2', () => {
         { limits: patient },
         site,
       )
-      await showHost(port)
+      await teachHost(port)
       const connection = await openRaw(port, [[4, 2 ** 30]])
       for (let stream = 1; stream < 60; stream += 2) connection.request(stream, { ':path': '/medium.bin' })
       // The client reads 900 kB a second, so 64 KiB of each stream take two seconds.
@@ -349,7 +349,7 @@ describe('a socket is closed', () => {
 
   test('if the server sent GOAWAY, and its client is silent', async () => {
     const transport = await serve(serveFiles, true, files)
-    await showHost(transport.port)
+    await teachHost(transport.port)
     const connections = await Promise.all(Array.from({ length: 3 }, () => openRaw(transport.port, [], true)))
     for (const { request } of connections) request(1)
     await Promise.all(connections.map(({ find }) => find(({ type }) => type === frameTypes.data)))

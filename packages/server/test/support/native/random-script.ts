@@ -23,11 +23,11 @@ export function randomScript(random: Random, vocabulary: ScriptVocabulary): Clie
   while (requests.length < count) {
     const isPlain = random.chance(0.6)
     const octets =
-      isPlain || random.chance(0.3) ? plainRequest(random, vocabulary) : soundRequest(random, vocabulary)
+      isPlain || random.chance(0.3) ? plainRequest(random, vocabulary) : validRequest(random, vocabulary)
     const isOdd = !isPlain && random.chance(0.6)
     // An incomplete request may get no response.
     requests.push(
-      isOdd ? sent(random, oddRequest(random, octets), false) : sent(random, octets, !isPipelining),
+      isOdd ? sent(random, unusualRequest(random, octets), false) : sent(random, octets, !isPipelining),
     )
   }
   return { requests: closesHalf ? requests : [...requests, last(vocabulary)], closesHalf }
@@ -160,12 +160,12 @@ const oddFields: Readonly<Record<string, readonly [string, ...string[]]>> = {
 const oddNames = Object.keys(oddFields)
 
 /** Creates a request with the grammar of the soak test, which includes bodies. */
-function soundRequest(random: Random, vocabulary: ScriptVocabulary): string {
+function validRequest(random: Random, vocabulary: ScriptVocabulary): string {
   return octetsOf(randomRequest(random, vocabulary))
 }
 
 /** Adds unusual fields, changes line ends or octets, or returns malformed input. */
-function oddRequest(random: Random, octets: string): string {
+function unusualRequest(random: Random, octets: string): string {
   if (random.chance(0.06)) return random.pick(soakRefusals)[1]
   // Chunked bodies stay unchanged. See `Transfer-Encoding` above.
   if (/chunked/i.test(octets)) return octets

@@ -35,7 +35,7 @@ const noise = randomBytes(20_000_000)
 const sizes = { 'tiny.txt': 100, 'image.png': 100_000, 'font.woff2': 1_000_000, 'film.mp4': noise.length }
 
 /** Creates builds that are ready to deploy. None is deployed yet. */
-export async function numberedBuilds(count: number): Promise<NumberedBuilds> {
+export async function createNumberedBuilds(count: number): Promise<NumberedBuilds> {
   const root = await temporaryDirectory()
   const directory = join(root, 'dist')
   const answers = new Map<string, KnownAnswer>()
