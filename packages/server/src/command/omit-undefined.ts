@@ -1,4 +1,4 @@
-/** Fields that may be `undefined` may be left out, instead. */
+/** Makes properties that can be `undefined` optional. */
 type WithoutUndefined<Values> = {
   [Name in keyof Values as undefined extends Values[Name] ? never : Name]: Values[Name]
 } & {

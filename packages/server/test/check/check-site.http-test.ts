@@ -98,7 +98,7 @@ describe('serve-dist check of a site', () => {
     })
     const { stderr } = await runCheck([counting, '--build', directory])
     expect(stderr).toMatch(
-      /^asking http:\/\/\S+ for 7 of 7 files of \S+: up to (\d+) requests, \d+\.\d kB, 4 at a time\n$/,
+      /^checking http:\/\/\S+ with 7 of 7 files of \S+: up to (\d+) requests, \d+\.\d kB, 4 at a time\n$/,
     )
     expect(requests).toBeLessThanOrEqual(Number(/(\d+) requests/.exec(stderr)?.[1]))
   })
@@ -299,10 +299,10 @@ describe('serve-dist check of a site', () => {
   })
 
   test.each([
-    [['dist', '--build', 'other'], '--build: only with an address'],
-    [['www.example.org/app/'], 'a site is https://www.example.org/app/'],
+    [['dist', '--build', 'other'], '--build: only for a URL'],
+    [['www.example.org/app/'], 'to check a site, write https://www.example.org/app/'],
     [['https://user@example.org'], 'without query, fragment and password'],
-    [['https://example.org', '-H', 'no field'], '--header: expected a field such as'],
+    [['https://example.org', '-H', 'no field'], '--header: expected a header such as'],
   ])('refuses %j', async (args, message) => {
     const { code, stderr } = await spawnCommand(['check', ...args]).exited
     expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining(message) })

@@ -154,7 +154,7 @@ describe('a start', () => {
           'API_URL: the build requires this environment variable, and it is not set',
           'LIMIT: expected a number such as 10 or 0.5',
           'FLAGS: expected JSON',
-          'set variables where the server starts, or in a file: serve-dist --env-file <file> (it reads no .env by itself)',
+          'set the variables in the environment of the server, or in a file: serve-dist --env-file <file> (.env is not loaded automatically)',
         ].join('\n')}\n`,
       ])
     },

@@ -239,7 +239,7 @@ describe('serve-dist', () => {
       'a name that may be a folder or an address',
       ['--host', 'web', '--port', '0'],
       {},
-      /: expected \[dir\], found ".+" "web"; an address that is a name without a dot is written --host=web\n/,
+      /: expected \[dir\], found ".+" "web"; if it is a host name, write --host=web\n/,
     ],
     [
       'a host that is not of this machine',
@@ -283,9 +283,15 @@ describe('serve-dist', () => {
   })
 
   test.each([
-    [['compress', '-p', '1'], `'-p, --port <number>' is for serving; "compress" does not take it`],
-    [['compress', 'nowhere', '--ops', ':1'], `'--ops <address>' is for serving; "compress" does not take it`],
-    [['--port', '0', 'report', 'nowhere'], `'-p, --port <number>' is for serving; "report" does not take it`],
+    [['compress', '-p', '1'], `'-p, --port <number>' is for the server; "compress" does not have it`],
+    [
+      ['compress', 'nowhere', '--ops', ':1'],
+      `'--ops <address>' is for the server; "compress" does not have it`,
+    ],
+    [
+      ['--port', '0', 'report', 'nowhere'],
+      `'-p, --port <number>' is for the server; "report" does not have it`,
+    ],
   ])(
     'refuses options of the server that another command would do nothing with: %j',
     async (args, message) => {
@@ -299,7 +305,7 @@ describe('serve-dist', () => {
     const { code, stderr } = await spawnCommand(['']).exited
     expect([code, stderr]).toEqual([
       1,
-      'serve-dist: SD_OPTION_INVALID: the folder is an empty text; name the folder that the build wrote\nrun serve-dist --help for usage\n',
+      'serve-dist: SD_OPTION_INVALID: the path of the folder is empty; name the folder of the build\nrun serve-dist --help for usage\n',
     ])
   })
 
@@ -316,7 +322,7 @@ describe('serve-dist', () => {
     [['check', '--fallback', 'spa'], "option '--fallback' was removed: write the rule fallback in"],
     [['check', '--unlisted', 'warn'], "option '--unlisted' was removed: use --force"],
     [['explain', '/', '--csp'], "option '--csp' was removed: write the rule csp in"],
-    [['check', '--verify'], `option '--verify' is for serving; "check" does not take it`],
+    [['check', '--verify'], `option '--verify' is for the server; "check" does not have it`],
     [
       ['compress', '--cache-size', '0'],
       "option '--cache-size' was removed: use the option cacheSize of the plugin",
@@ -444,7 +450,7 @@ describe('serve-dist', () => {
       return command.complaints()
     }
     expect(await complaints()).toBe(
-      'serve-dist: warning: the build has no page; if a server renders its pages, name its module: --ssr <module>\n',
+      'serve-dist: warning: the build has no page. If a server renders its pages, name its module: --ssr <module>\n',
     )
     expect(await complaints('--ssr', entry)).toBe('')
     expect(await complaints('--fs-fallback')).toBe('')

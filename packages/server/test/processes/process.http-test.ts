@@ -204,7 +204,7 @@ describe.skipIf(process.platform === 'win32').each([
     expect(response.body.toString()).toBe('page')
     expect(await stop(command)).toBe(0)
     expect(command.complaints()).toBe(
-      'serve-dist: warning: --port has no effect beside LISTEN_FDS: leave one out\n',
+      'serve-dist: warning: --port has no effect with LISTEN_FDS: remove one of them\n',
     )
   })
 
@@ -309,7 +309,7 @@ describe.skipIf(process.platform === 'win32')('the process', () => {
     const { code, stderr } = await command.exited
     expect([code, stderr]).toEqual([
       0,
-      'serve-dist: warning: --trust-proxy has no effect without --access-log: client addresses are used only there\n',
+      'serve-dist: warning: --trust-proxy has no effect without --access-log: only the log uses client addresses\n',
     ])
   })
 

@@ -80,7 +80,7 @@ describe('serve-dist --store', () => {
     const { code, stderr } = await spawnCommand(['dist', ...words]).exited
     expect(code).toBe(1)
     expect(stderr).toBe(
-      'serve-dist: SD_OPTION_INVALID: the folder dist and --store: builds come from one of them, leave the other out\n',
+      'serve-dist: SD_OPTION_INVALID: the folder dist cannot be combined with --store; remove one of them\n',
     )
   })
 

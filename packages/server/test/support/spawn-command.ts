@@ -52,7 +52,7 @@ export interface SpawnCommandOptions {
 const asActivated = ['/bin/sh', '-c', 'LISTEN_PID=$$ LISTEN_FDS=1 exec "$@"', 'sh']
 
 /** A machine may allow too few for the native engine: only tests that limit them themselves see this. */
-const aboutDescriptors = /^serve-dist: warning: this process may open \d+ files, .*\n/m
+const aboutDescriptors = /^serve-dist: warning: this process can open \d+ files, .*\n/m
 
 const running = new Set<ChildProcess>()
 
