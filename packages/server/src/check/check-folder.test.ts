@@ -31,7 +31,7 @@ describe('checkFolder', () => {
     expect(await check(whole)).toMatchObject({
       findings: [],
       right: [
-        '6 files as a start wants them',
+        '6 files accepted by the server',
         'no file with the name of a secret',
         'no public source map',
         '404.html',
