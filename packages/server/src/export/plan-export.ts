@@ -42,7 +42,7 @@ export type Field = readonly [name: string, value: string]
 export interface AssetClass {
   /** The percent-encoded path with a slash at the end. */
   readonly path: string
-  /** The media type of each extension; extensions are case-sensitive. */
+  readonly fields: readonly Field[]
   /** The media type of each extension, which is case-sensitive. */
   readonly mediaTypes: ReadonlyMap<string, string>
   readonly files: ReadonlySet<ExportedFile>

@@ -570,7 +570,7 @@ describe('serve-dist compress', () => {
     expect([code, stdout, stderr]).toEqual([
       1,
       '',
-      `serve-dist: SD_BUILD_NOT_FOUND: ${folder}: the folder holds no file that could be served; build first, or name the folder that the build wrote\n`,
+      `serve-dist: SD_BUILD_NOT_FOUND: ${folder}: the folder has no files to serve; build first, or name the folder of the build\n`,
     ])
     expect(await readdir(folder)).toEqual([])
   })
