@@ -1,7 +1,7 @@
 import { OperatorError } from '@serve-dist/manifest'
 import { reasonOf } from '@serve-dist/foundation/files/file-error'
 
-/** What is wrong, a line each. */
+/** Returns the problems of an error, one for each line. */
 export function problemLines(error: unknown): readonly string[] {
   if (error instanceof OperatorError) return error.problems
   return [reasonOf(error)]

@@ -133,7 +133,7 @@ describe('--env-file', () => {
       patience,
     )
     const complaints = await stop(command)
-    expect(complaints).toMatch(/now serving build \w+ with other values of its environment\n/)
+    expect(complaints).toMatch(/now serving build \w+ with new environment values\n/)
     expect(complaints).not.toContain('secret')
   })
 })
