@@ -12,8 +12,8 @@ import {
 export const exportNames = ['fetch', 'default', 'handler', 'app', 'middleware'] as const
 
 /**
- * Returns the handler that a module exports: a function from `Request` to `Response`, an object with such a `fetch`, a Node
- * handler (such as an Express or Connect application), or React Router's server build.
+ * Returns the handler that a module exports. It is a function from `Request` to `Response`, an object with such a `fetch`, a
+ * Node handler (such as an Express application), or React Router's server build.
  *
  * @param path - the absolute path of the module, from which its own packages are resolved.
  */

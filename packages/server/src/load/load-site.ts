@@ -5,9 +5,9 @@ import type { Site } from '../site/site.ts'
 import { type StoreOptions, withoutStore } from './store-options.ts'
 
 /**
- * Loads a build: reads its manifest (or describes a folder without one), compares it with the disk, reads the bodies that
- * fit into memory, and builds the table of answers. Other files are opened for each response; `openLiveSite` keeps them
- * open.
+ * Loads a build. It reads the manifest (or describes a folder without one) and compares it with the disk. Then it reads the
+ * bodies that fit into memory, and builds the table of answers. Other files are opened for each response; `openLiveSite`
+ * keeps them open.
  *
  * @throws OperatorError that lists all problems: an unreadable manifest, or files that are missing or differ from the
  * manifest in size or digest. The digests of streamed files are compared with `verify: 'hash'`.
