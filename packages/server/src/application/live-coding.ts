@@ -77,7 +77,6 @@ function mostWanted(
 /** An encoder for one response. */
 export interface LiveEncoder {
   readonly stream: Transform
-  /** Sends everything that was written before. */
   flush(): void
 }
 
@@ -91,7 +90,6 @@ export const liveCodings: ReadonlySet<ContentCoding> = new Set(
   contentCodings.map(({ name }) => name).filter((name) => name !== 'zstd' || 'createZstdCompress' in zlib),
 )
 
-/** Starts an encoder for one of {@link liveCodings}. */
 export function createLiveEncoder(coding: ContentCoding): LiveEncoder {
   switch (coding) {
     case 'zstd': {

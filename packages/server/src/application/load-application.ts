@@ -8,10 +8,8 @@ import type { UpgradeHandler } from '../send/upgrade.ts'
 
 type Module = Readonly<Record<string, unknown>>
 
-/** The handlers that a module exports. */
 export interface LoadedApplication {
   readonly handler: NodeHandler
-  /** Handles WebSocket connections. */
   readonly upgrade?: UpgradeHandler
 }
 

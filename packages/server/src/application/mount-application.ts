@@ -19,7 +19,6 @@ type Fail = (error: unknown) => void
 /** The failure callback of the current request. */
 const currentRequest = new AsyncLocalStorage<Fail>()
 
-/** A mounted application. */
 export interface StartedApplication {
   readonly answer: Application
   /** Whether it handles WebSocket connections. */
@@ -67,7 +66,6 @@ export function mountApplication(
       return
     const fail: Fail = (error) => {
       report(error, what)
-      // The response is already complete.
       if (response.headersSent && response.writableEnded) return
       try {
         Object.assign(response, before)
@@ -167,7 +165,6 @@ function destroyWithClient({ socket, httpVersionMajor }: IncomingMessage, respon
   response.once('close', () => socket.off('end', leave))
 }
 
-/** A shared function for all responses. */
 function destroyPart(this: ServerResponse, error?: Error): ServerResponse {
   if (this.socket !== null && !this.destroyed) resetOrDestroy(this.socket, this, error)
   callOriginal(this, 'destroy', [error])

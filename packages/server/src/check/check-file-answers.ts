@@ -11,7 +11,6 @@ export interface FileAnswers {
   readonly resource: Resource
   /** Whether the server generates the bytes. */
   readonly isRuntime?: boolean
-  /** The requested path. */
   readonly path: string
   /** The response for a client without `Accept-Encoding`. */
   readonly plain: SiteResponse
@@ -68,7 +67,6 @@ function checkBodies({ resource, isRuntime, path, all }: CheckedAnswers): SiteOb
   return undecoded === undefined ? [] : [{ code: 'not-decoded', path, detail: undecoded.coding }]
 }
 
-/** Whether the bytes are exactly those of a variant. */
 function isOfBuild({ representations }: Resource, { coding, sha256 }: SiteResponse): boolean {
   return representations.some((made) => made.coding === coding && made.entityTag === entityTagOf(sha256))
 }
@@ -131,7 +129,6 @@ export function checkPageAge(
     : []
 }
 
-/** Whether a rule of the build allows proxies to cache a page. */
 function isCacheableByProxies(resource: Resource): boolean {
   return [...expectedFields(resource)].some(
     ([name, value]) =>
@@ -239,7 +236,6 @@ function mediaTypeEssence(mediaType = ''): string {
   return (mediaType.split(';')[0] ?? '').trim().toLowerCase()
 }
 
-/** Returns the headers of a 200 response by lower-case name. */
 function expectedFields(resource: Resource): ReadonlyMap<string, string> {
   const pairs = fieldPairs(okAnswer(resource.identity, resource))
   return new Map(Array.from(pairs, ([name, value]) => [name.toLowerCase(), value]))

@@ -21,7 +21,6 @@ async function check(files: FixtureFiles, options = {}): Promise<CheckReport> {
   return await checkFolder(await buildFixture(files, options), plain)
 }
 
-/** Returns the levels, codes and paths of a report. */
 function essence({ findings }: CheckReport): unknown {
   return findings.map(({ code, level, paths }) => [level, code, ...paths])
 }

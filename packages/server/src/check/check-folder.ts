@@ -49,7 +49,6 @@ async function loadWithFindings(
     findings.push({ code: 'start-warns', level: 'warning', text, paths: [] })
   }
   try {
-    // Bodies are not needed in memory.
     return await loadSiteToInspect(directory, { ...options, verify: 'hash', memoryBudget: 0, onWarning })
   } catch (error) {
     if (!(error instanceof OperatorError)) throw error

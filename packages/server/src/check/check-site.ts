@@ -29,14 +29,12 @@ import {
 } from './check-stopped.ts'
 
 export interface CheckSiteOptions extends Omit<SiteAccess, 'origin' | 'signal'> {
-  /** Whether to request every file. */
   readonly all: boolean
   /**
    * Milliseconds for the whole check.
    * @default a minute, and a second for each planned request and for each 100 kB
    */
   readonly timeLimit?: number
-  /** Called before the first request. */
   readonly onPlan: (plan: RequestPlan) => void
   /** Called after each request with the number of requests so far. */
   readonly onProgress: (requests: number) => void

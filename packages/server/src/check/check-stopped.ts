@@ -5,7 +5,6 @@ export class CheckStopped extends Error {
   override readonly name = 'CheckStopped'
 }
 
-/** Paths of login pages. */
 const signIn = /log-?in|sign-?in|oauth|\bauth|\bsso\b|saml/i
 
 /**

@@ -8,7 +8,6 @@ export type DecodedBody = { readonly sha256: string } | 'broken' | 'unknown'
 
 type Decode = (bytes: Uint8Array, options: { readonly maxOutputLength: number }) => Uint8Array
 
-/** The expected size of the decoded body, and its limit. */
 interface Expected {
   readonly size: number
   readonly mostBytes: number

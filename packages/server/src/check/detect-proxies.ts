@@ -3,7 +3,6 @@ import type { IncomingHttpHeaders } from 'node:http'
 /** A proxy that adds recognizable headers to responses. */
 export type Proxy = 'nginx' | 'ingress-nginx' | 'Cloudflare' | 'Varnish' | 'CloudFront' | 'Fastly' | 'Caddy'
 
-/** The signs of each proxy. */
 const signs: readonly (readonly [Proxy, (fields: IncomingHttpHeaders) => boolean])[] = [
   // The default HSTS header and the sticky-session cookie of the Kubernetes controller.
   [

@@ -51,7 +51,6 @@ const passCacheControl = {
   },
 }
 
-/** The sentence of each finding about a site. */
 export const findingMessages: Readonly<Record<SiteFindingCode, FindingMessage>> = {
   failed: {
     level: 'error',

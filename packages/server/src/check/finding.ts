@@ -1,23 +1,18 @@
 // The findings of `serve-dist check`, for a folder and for a site.
 
-/** A fault. */
 export interface Finding {
   /** Stable across releases; `docs/check.md` has a row for each code. */
   readonly code: string
   readonly level: 'error' | 'warning'
   /** The fault, its cost and the fix, in one sentence. */
   readonly text: string
-  /** The affected paths of the folder or the site. */
   readonly paths: readonly string[]
 }
 
-/** The result of a check. */
 export interface CheckReport {
-  /** The folder or the URL. */
   readonly target: string
   /** Why the check could not finish. Then there are no findings. */
   readonly stopped?: string
-  /** Errors first. */
   readonly findings: readonly Finding[]
   /** The aspects without a finding. */
   readonly right: readonly string[]
@@ -28,7 +23,6 @@ export function sortFindings(findings: readonly Finding[]): Finding[] {
   return findings.toSorted((a, b) => Number(a.level === 'warning') - Number(b.level === 'warning'))
 }
 
-/** Lists the first names and counts the rest. */
 export function formatNames(names: readonly string[], most = 2): string {
   const left = names.length - most
   if (left > 0) return `${names.slice(0, most).join(', ')} and ${left} more`

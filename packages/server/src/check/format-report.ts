@@ -32,7 +32,6 @@ export function formatReport(report: CheckReport, { colors, columns }: FormatOpt
   ].join('\n')
 }
 
-/** Formats a report as JSON. */
 export function formatReportAsJson({ target, stopped, findings, right }: CheckReport): string {
   return JSON.stringify({ version: 1, target, stopped, findings, right }, undefined, 2)
 }

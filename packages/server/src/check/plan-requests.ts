@@ -4,7 +4,6 @@ import { pageUrls } from '../site/page-urls.ts'
 import { encodePath } from '../protocol/request-path.ts'
 import type { Resource, Site } from '../site/site.ts'
 
-/** A file to request. */
 export interface Target {
   readonly resource: Resource
   /** The percent-encoded path below the path of the build. */
@@ -13,19 +12,14 @@ export interface Target {
   readonly isRuntime: boolean
 }
 
-/** The planned requests. */
 export interface RequestPlan {
-  /** Pages first. */
   readonly targets: readonly Target[]
   /** The number of files that could be requested. */
   readonly files: number
-  /** The maximum number of requests. */
   readonly requests: number
-  /** The maximum number of bytes in bodies. */
   readonly bytes: number
 }
 
-/** The number of files besides pages, without `--all`. */
 const maximumFiles = 50
 
 /**

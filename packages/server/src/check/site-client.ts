@@ -20,7 +20,6 @@ export interface SiteAccess {
   readonly signal: AbortSignal
 }
 
-/** A request of the check. */
 export interface SiteRequest {
   /** The percent-encoded path on the host. */
   readonly path: string

@@ -4,13 +4,11 @@ import { defaultOf, type Flag, flagName, flagTerm, valueOf } from './flags.ts'
 export interface ShownFlags {
   /** Whether the help lists all flags, not only the common ones. */
   readonly showsAll: boolean
-  /** The arguments of the command line. */
   readonly words: readonly string[]
   /** Receives the problems with values. */
   readonly problems: string[]
 }
 
-/** Adds the flags of a table to a command. */
 export function addFlags(command: Command, table: object, { showsAll, words, problems }: ShownFlags): void {
   for (const [name, flag] of Object.entries<Flag>({ ...table })) {
     const { help, group, isCommon, environment, isRepeatable, letter } = flag

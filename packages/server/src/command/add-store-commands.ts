@@ -12,7 +12,6 @@ import {
 import type { Subcommand } from './subcommand.ts'
 import { defaultDirectory } from '../serve/serve-options.ts'
 
-/** Adds the commands for stores. */
 export function addStoreCommands(add: (subcommand: Subcommand) => Command): void {
   add({
     name: 'publish',

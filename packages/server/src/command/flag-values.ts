@@ -15,7 +15,6 @@ const timeUnits: Readonly<Record<string, number>> = {
   w: 604_800_000,
 }
 
-/** Returns a parser for the value of an option. */
 export function createFlagParser<Value>(schema: Schema<Value>): (given: unknown) => Value {
   return (given) => s.read(schema, given, '', ([problem]) => new TypeError(problem))
 }
@@ -57,7 +56,6 @@ export function parseWorkers(text: string): number | 'auto' {
   throw new TypeError(`expected auto or a whole number from 1 to ${mostWorkers}, found "${text}"`)
 }
 
-/** A Unix socket and the permissions of its file. */
 export interface SocketPlace {
   readonly path: string
   readonly mode?: number

@@ -25,18 +25,15 @@ import {
 
 /** The definition of a flag. `--help`, `docs/cli.md`, commander and the checks of flag combinations use it. */
 export interface Flag<Value = unknown> {
-  /** The letter of its short form. */
   readonly letter?: string
   /** The value in the help. Absent for a switch; defaults to the `choices`. */
   readonly value?: string
   readonly help: string
-  /** Its heading in the help. */
   readonly group: string
   /** Whether the short help lists it. */
   readonly isCommon?: true
   readonly environment?: string
   readonly default?: Value
-  /** The default in the help. */
   readonly defaultText?: string
   readonly choices?: readonly string[]
   /** Parses the value; throws a TypeError that says what was expected. */

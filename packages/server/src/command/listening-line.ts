@@ -3,7 +3,6 @@ import { formatBytes } from '@serve-dist/foundation/text/byte-size'
 import type { RunningEngine } from '../native/choose-engine.ts'
 import type { SiteSummary } from '../site/site.ts'
 
-/** The data of the listening line. */
 export interface Listening {
   readonly version: string
   readonly summary: SiteSummary
@@ -13,7 +12,6 @@ export interface Listening {
   readonly workers?: WorkersSummary | undefined
 }
 
-/** The workers of the listening line. */
 export interface WorkersSummary {
   readonly count: number
   /** The size of one worker's bodies in memory. */

@@ -1,4 +1,3 @@
-/** Makes properties that can be `undefined` optional. */
 type WithoutUndefined<Values> = {
   [Name in keyof Values as undefined extends Values[Name] ? never : Name]: Values[Name]
 } & {

@@ -2,7 +2,6 @@ import { loadOptional, OperatorError } from '@serve-dist/manifest'
 import type * as Library from '@serve-dist/store'
 import { shortIds } from './short-ids.ts'
 
-/** An open store and the package that works with it. */
 export interface OpenedStore {
   readonly store: Library.StoreBackend
   readonly library: typeof Library
@@ -33,7 +32,6 @@ export function emptyStoreError(place: string, where: string | undefined): Opera
   )
 }
 
-/** The current build of a store. */
 export interface CurrentBuild {
   /** Absent if the store has no build. */
   readonly id?: string

@@ -14,10 +14,8 @@ export interface ReloadFlags {
   readonly envFile?: string
 }
 
-/** Loads the latest build. */
 export type Reload = () => Promise<ReloadOutcome>
 
-/** The active watchers and signal handlers. */
 export interface ReloadTriggers {
   /** Stops looking for builds. */
   close(): void

@@ -15,7 +15,6 @@ import { runInterruptibly } from './run-interruptibly.ts'
 import type { PublishFlags } from './store-flags.ts'
 import { writeCommandResult } from './write-command-result.ts'
 
-/** Publishes a build. Shows a progress line on a terminal. */
 export async function publishCommand(directory: string, flags: PublishFlags): Promise<void> {
   const opened = await openStoreForCommand('publish', flags.store)
   const { store, library } = opened

@@ -3,7 +3,6 @@ import type { ReportCommandOptions } from '@serve-dist/report'
 import { emptyStoreError, openStoreForCommand } from './open-store-for-command.ts'
 import { runInterruptibly } from './run-interruptibly.ts'
 
-/** The options of `report`. */
 export interface ReportFlags extends ReportCommandOptions {
   readonly store?: string
 }

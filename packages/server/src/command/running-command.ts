@@ -4,7 +4,6 @@ import type { WatchedBuilds } from '../load/watched-builds.ts'
 import type { RunningEngine } from '../native/choose-engine.ts'
 import type { SiteSummary } from '../site/site.ts'
 
-/** A running server: this process or its workers. */
 export interface RunningCommand {
   readonly url: string
   readonly engine: RunningEngine

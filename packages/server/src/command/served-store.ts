@@ -24,7 +24,6 @@ export async function openPrimarySource({ store }: GivenFlags): Promise<BuildSou
   return await openSharedSource(openStoreChannel())
 }
 
-/** Returns the options of the store, or `undefined` without `--store`. */
 export function toStoreOptions({ store, storeCache, noDeltas }: GivenFlags): StoreOptions | undefined {
   if (store === undefined) return undefined
   const deltas = noDeltas === true ? false : undefined

@@ -10,7 +10,6 @@ export const commandNames = [
   'purge',
 ] as const
 
-/** The definition of a command. */
 export interface Subcommand {
   readonly name: (typeof commandNames)[number]
   readonly summary: string

@@ -6,7 +6,6 @@ import type { SiteSummary } from '../site/site.ts'
 /** Descriptors for pipes, logs, listeners and the application. */
 const others = 100
 
-/** The running server. */
 interface Served {
   readonly summary: Pick<SiteSummary, 'files' | 'variants'>
   readonly engine: Pick<RunningEngine, 'name'>

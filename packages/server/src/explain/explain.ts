@@ -11,9 +11,7 @@ export interface Explanation {
   /** `undefined` if the path is unknown. The host then answers 404 or passes the request on. */
   readonly answer: Answer | undefined
   readonly steps: readonly ExplainedStep[]
-  /** The file of the answer. */
   readonly resource?: Resource | undefined
-  /** The representation in the answer. */
   readonly representation?: Representation | undefined
   readonly range?: ByteRange | undefined
 }

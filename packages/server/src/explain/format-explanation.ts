@@ -8,7 +8,6 @@ import { explainFields, removedFields } from './explain-fields.ts'
 /** A request and the explanation of its answer. */
 export interface ExplainedAnswer extends Explanation {
   readonly request: Pick<RequestFields, 'method' | 'target'>
-  /** The headers of the request. */
   readonly given: readonly (readonly [string, string])[]
 }
 

@@ -11,7 +11,6 @@ import { cloudflarePages, netlify } from './page-host.ts'
 import { pagesFolder } from './pages-folder.ts'
 import { type FileToWrite, linkFiles, writeFiles } from './write-files.ts'
 
-/** The result of an export. */
 export interface ExportSummary {
   readonly folder: string
   /** The number of files of the build and of earlier builds, without variants. */
@@ -19,7 +18,6 @@ export interface ExportSummary {
   /** The number of hashed files of earlier builds. */
   readonly kept: number
   readonly variants: number
-  /** The size in bytes. */
   readonly size: number
   /** The features that hosts do not support, each with the name of the host. */
   readonly left: readonly string[]

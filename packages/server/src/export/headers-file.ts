@@ -3,7 +3,6 @@ import type { HostConfiguration } from './host-configuration.ts'
 import type { PageHost } from './page-host.ts'
 import type { ExportPlan, Field } from './plan-export.ts'
 
-/** A rule of `_headers`. */
 interface HeaderRule {
   readonly path: string
   readonly lines: readonly string[]

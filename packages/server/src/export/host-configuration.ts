@@ -1,4 +1,3 @@
-/** The configuration of a host. */
 export interface HostConfiguration {
   readonly text: string
   /** The features that the host does not support, one line each. */

@@ -25,7 +25,6 @@ interface PageHostLimits {
   /** The characters in a line of `_redirects`. */
   readonly redirectLine: number
   readonly files: number
-  /** The bytes in a file. */
   readonly fileSize: number
 }
 

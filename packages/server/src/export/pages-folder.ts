@@ -6,7 +6,6 @@ import { missingPage, redirectsFile } from './redirects-file.ts'
 
 /** A folder for a host that supports `_headers` and `_redirects` and compresses responses itself. */
 export interface PagesFolder {
-  /** The name of the host. */
   readonly host: string
   readonly folder: string
   /** The paths of the site's files in the folder. */
@@ -15,7 +14,6 @@ export interface PagesFolder {
   readonly left: readonly string[]
 }
 
-/** Plans the folder for a host. */
 export function pagesFolder(plan: ExportPlan, host: PageHost): PagesFolder {
   const { files, site, unknown } = plan
   const { limits, folder } = host

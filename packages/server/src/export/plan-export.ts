@@ -49,7 +49,6 @@ export interface AssetClass {
   readonly hasTime: boolean
 }
 
-/** Headers that hosts derive from the file. */
 const madeByHosts = new Set([
   'accept-ranges',
   'content-encoding',
@@ -113,7 +112,6 @@ function describeFile({ base }: Site, resource: Resource): ExportedFile {
   }
 }
 
-/** Returns the headers except `Vary: Accept-Encoding` as one text. */
 function keyOfFields(fields: readonly Field[]): string {
   return fields
     .filter(([name, value]) => name !== 'Vary' || value !== 'Accept-Encoding')

@@ -38,7 +38,6 @@ function patternOfText(text: string): string {
   })
 }
 
-/** Escapes text for a regular expression. */
 export function escapePattern(text: string): string {
   return text.replaceAll(/[\\^$.*+?()[\]{}|]/g, String.raw`\$&`)
 }

@@ -16,7 +16,6 @@ import { reasonOf } from '@serve-dist/foundation/files/file-error'
 import { isServerOutput } from './compare-folder.ts'
 import { serverModuleName, frameworkOutputs, serverModuleIn } from './framework-output.ts'
 
-/** A folder without a manifest. */
 interface Folder {
   /** The folder as the operator named it. */
   readonly directory: string
@@ -25,11 +24,9 @@ interface Folder {
   readonly task?: 'compress'
 }
 
-/** The relevant names in a folder. */
 interface FolderNames {
   /** Files that are neither hidden nor in a subfolder with its own manifest. */
   readonly files: ReadonlySet<string>
-  /** Subfolders with a manifest. */
   readonly builds: readonly string[]
   /** Subfolders that are the output of a server build, by its record. */
   readonly servers: readonly string[]
@@ -82,7 +79,6 @@ function manifestPathIn(folder: string): string {
 
 const certainEntry = /^(?:entry|entry[-.]server)\.[cm]?js$/
 
-/** Refuses a folder whose server code visitors could read. */
 function refuseServerCode(folder: Folder, names: FolderNames): void {
   const { files, builds, servers } = names
   const isSite = files.has('index.html')

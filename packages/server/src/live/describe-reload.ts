@@ -2,7 +2,6 @@ import { pluralize } from '@serve-dist/foundation/text/pluralize'
 import type { SiteCounts } from '../site/site.ts'
 import type { ReloadOutcome } from './reload-outcome.ts'
 
-/** Describes the outcome of a reload. */
 export function describeReload(outcome: ReloadOutcome): string {
   const build = shorten(outcome.buildId)
   switch (outcome.status) {
@@ -19,14 +18,12 @@ export function describeReload(outcome: ReloadOutcome): string {
   }
 }
 
-/** Names the kept files, which open tabs may still request. */
 function describeKept({ keptBuilds, keptFiles }: SiteCounts): string {
   return keptFiles === 0
     ? ''
     : `, with ${pluralize(keptFiles, 'file')} of ${pluralize(keptBuilds, 'earlier build')}`
 }
 
-/** Returns enough characters to tell builds apart. */
 function shorten(buildId: string): string {
   return buildId.slice(0, 12)
 }

@@ -4,7 +4,6 @@ import type { LoadedBuild } from '../load/load-build.ts'
 import type { Site, StoredBytes } from '../site/site.ts'
 import type { SiteFollower } from '../site/site-holder.ts'
 
-/** The state of a site that can be reloaded. */
 export interface LiveState {
   served: LoadedBuild
   /** Hosts read the site from it for each request. */

@@ -1,7 +1,6 @@
 import { OperatorError } from '@serve-dist/manifest'
 import { reasonOf } from '@serve-dist/foundation/files/file-error'
 
-/** Returns the problems of an error, one for each line. */
 export function problemLines(error: unknown): readonly string[] {
   if (error instanceof OperatorError) return error.problems
   return [reasonOf(error)]

@@ -13,7 +13,6 @@ export interface BuildRefresh {
    * @returns the previous earlier builds, if they have changed.
    */
   readonly joinListed: () => Promise<readonly EarlierBuild[] | undefined>
-  /** Implements the method of `SiteHolder`. */
   readonly refreshForMissingAsset: () => Promise<void>
 }
 

@@ -6,7 +6,6 @@ export type ReloadOutcome =
   | SameBuild
   | ReloadRefusal
 
-/** A new build. */
 interface NewBuild extends ServedBuild, SiteCounts {
   /** Whether only the values of the environment have changed. */
   readonly hasNewValues?: true

@@ -53,7 +53,6 @@ export interface KeptBySource {
   readonly identity: string
 }
 
-/** A build to be read once. */
 export interface SourceBuild {
   /** The place as the operator named it. */
   readonly directory: string

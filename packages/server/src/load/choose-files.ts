@@ -4,16 +4,13 @@ import type { ExpectedFile } from '../files/inspect-file.ts'
 import type { Inspection } from '../files/inspect-files.ts'
 import { servingFiles } from '../site/resolve-serving.ts'
 
-/** The limits for the files of a build. */
 export interface HoldLimits extends MemoryLimits {
-  /** The number of files to keep open. */
   readonly openFiles: number
 }
 
 /** The files of a build, and how each of them is stored. */
 export interface ChosenFiles extends Pick<Inspection, 'streamed' | 'kept'> {
   readonly expected: readonly ExpectedFile[]
-  /** The total size of the bodies in memory. */
   readonly bytesToHold: number
 }
 
@@ -31,7 +28,6 @@ function sizeOf(files: readonly ExpectedFile[]): number {
   return files.reduce((sum, { size }) => sum + size, 0)
 }
 
-/** Returns all files and variants of a manifest. */
 function expectedFiles({ files }: Manifest): readonly ExpectedFile[] {
   const expected: ExpectedFile[] = []
   for (const file of files) {

@@ -40,7 +40,6 @@ export interface LoadedBuild extends JoinedSite {
   readonly hasManifest: boolean
   /** Equal for two loads with the same answers: the same folder, build and files on the disk. */
   readonly identity: string
-  /** The source of the site. */
   readonly build: ReadBuild
 }
 
@@ -49,7 +48,6 @@ export function retireBuild({ build }: LoadedBuild): void {
   retireFiles(build.current.stored.values())
 }
 
-/** How to read a build. */
 export interface LoadBuildOptions extends ResolvedLiveSiteOptions {
   /** Whether to refuse a folder without a manifest instead of describing it. */
   readonly needsManifest: boolean
@@ -130,7 +128,6 @@ async function loadOnce(source: SourceBuild, given: LoadBuildOptions): Promise<L
   }
 }
 
-/** A manifest and the module that replaces one of its files. */
 interface Description {
   readonly source: SourceBuild
   readonly read: Manifest
@@ -139,13 +136,11 @@ interface Description {
 
 type BuildFiles = ReadonlyMap<ManifestEntry, StoredBytes>
 
-/** A build before its files are read. */
 interface DescribedBuild extends Description {
   /** The folder and the manifest with the environment module. */
   readonly folder: UnlistedFiles
   /** The manifest without denied files. */
   readonly wanted: Manifest
-  /** The rules of the manifest and of the options. */
   readonly rules: readonly ServingRules[]
 }
 

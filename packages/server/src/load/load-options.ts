@@ -8,7 +8,7 @@ import {
   type ServingRules,
 } from '@serve-dist/manifest'
 
-/** How to load a build. */
+/** The options for loading a build. */
 export interface LoadSiteOptions {
   /**
    * The check of each file: that it exists with the listed size, or also its SHA-256, which reads every byte. Files of a
@@ -71,7 +71,6 @@ export type ResolvedLoadSiteOptions = Required<Omit<LoadSiteOptions, SizeName | 
 type SourceName = 'environment' | 'envFile'
 type SizeName = 'memoryBudget' | 'largestBody'
 
-/** The options of all functions that load a build. */
 export const loadFields: Fields<ResolvedLoadSiteOptions> = {
   verify: s.withDefault(s.oneOf(['size', 'hash']), () => 'size'),
   memoryBudget: s.withDefault(s.byteSize(), () => 64 * 1024 * 1024),
@@ -110,7 +109,6 @@ export interface ResolvedLiveSiteOptions extends ResolvedLoadSiteOptions {
   readonly openFiles: number
 }
 
-/** The options of a site that can be reloaded. */
 export const liveSiteSchema: Schema<ResolvedLiveSiteOptions> = s.optionsOf<ResolvedLiveSiteOptions>({
   ...loadFields,
   openFiles: s.withDefault(s.numberOf('files'), defaultOpenFiles),

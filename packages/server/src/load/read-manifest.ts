@@ -19,7 +19,6 @@ import {
 import { isNotFoundError, reasonOf } from '@serve-dist/foundation/files/file-error'
 import { readOptional } from '../files/read-optional.ts'
 
-/** How to read a manifest, or a folder without one. */
 export interface ReadManifestOptions {
   /** The folder as the operator named it, for commands in messages. */
   readonly directory: string
@@ -29,7 +28,6 @@ export interface ReadManifestOptions {
   readonly noManifest: boolean
   /** Rules, because a policy needs the hashes of pages. */
   readonly rules: ServingRules
-  /** Called with warnings about the folder. */
   readonly onWarning: (message: string) => void
 }
 

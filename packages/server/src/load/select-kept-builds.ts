@@ -13,9 +13,7 @@ export interface EarlierBuild extends KeptBuild {
 
 /** The limits for all builds together, including the current one. */
 export interface KeepLimits {
-  /** The bytes of bodies in memory. */
   readonly memoryBudget: number
-  /** The number of open files. */
   readonly openFiles: number
   /** The current time in milliseconds since the epoch. */
   readonly now: number

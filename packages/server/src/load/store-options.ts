@@ -33,7 +33,6 @@ export interface ResolvedStoreOptions extends Required<Omit<StoreOptions, 'store
   readonly storeCacheSize: number
 }
 
-/** The options of all functions that serve from a store. */
 export const storeFields: Fields<ResolvedStoreOptions> = {
   store: s.filledText('a folder, or s3://bucket/prefix'),
   storeCache: s.optional(s.filledText('the path of a folder')),
@@ -71,7 +70,6 @@ export function describeIgnoredOptions(
     .map((name) => `${name} has no effect with a store: ${ignoredWithStore[name]}`)
 }
 
-/** Returns the options without those of the store. */
 export function withoutStore<Options extends Partial<StoreOptions>>(
   options: Options,
 ): Omit<Options, keyof StoreOptions> {

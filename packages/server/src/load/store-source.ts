@@ -42,7 +42,6 @@ export async function openStoreSource(
   }
 }
 
-/** The options for following a store. */
 export type StoreSourceContext = Pick<ResolvedLoadSiteOptions, 'onWarning' | 'envFile'>
 
 /** A store that the primary process polls for its workers. */

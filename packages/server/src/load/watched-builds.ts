@@ -18,7 +18,6 @@ export interface WatchedBuilds {
   lookNow?: () => Promise<void>
 }
 
-/** How to watch the build of a folder. */
 export interface WatchFolderOptions {
   /** A file with environment variables to watch as well. */
   readonly envFile?: string | undefined

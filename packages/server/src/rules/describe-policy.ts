@@ -59,9 +59,7 @@ export function describePolicy(site: Site, { field, rules }: SitePolicy): readon
 
 interface MeasuredPage {
   readonly path: string
-  /** The bytes of its policy. */
   readonly policy: number
-  /** The bytes of its response head. */
   readonly head: number
 }
 

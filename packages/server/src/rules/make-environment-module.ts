@@ -13,7 +13,6 @@ import {
 } from '@serve-dist/manifest'
 import { readEnvFile } from './read-env-file.ts'
 
-/** The sources of the values of a build. */
 export interface EnvironmentSources {
   /** Takes precedence over the file. @default process.env */
   readonly environment?: EnvironmentSource
@@ -31,7 +30,6 @@ export interface MadeEnvironment {
   readonly problems: readonly string[]
 }
 
-/** A generated file of the build. */
 export interface EnvironmentModule {
   readonly file: ManifestFile
   readonly body: Uint8Array<ArrayBuffer>

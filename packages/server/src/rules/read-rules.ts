@@ -1,7 +1,6 @@
 import type { PolicyRules, ServingRules } from '@serve-dist/manifest'
 import { readConfig } from './read-config.ts'
 
-/** The flags that affect rules, and the configuration file. */
 interface RuleFlags extends Pick<ServingRules, 'fallback'> {
   readonly config?: string
   readonly csp?: CspMode
