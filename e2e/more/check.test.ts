@@ -85,16 +85,16 @@ describe.skipIf(nginx === undefined && !isRequired)('serve-dist check behind ngi
       'recompressed',
       'warning',
       'gzip on; gzip_types *; gzip_proxied any;',
-      /^compressed \(gzip\) again.*nginx: gzip off/,
+      /^a proxy compressed these files again \(gzip\).*nginx: gzip off/,
     ],
     [
       'other-bytes',
       'error',
       'proxy_set_header Accept-Encoding ""; sub_filter "<head>" "<head><script src=//x.example></script>";',
-      /^other bytes .* in \/: .*nginx: remove sub_filter/,
+      /^the content of \/ differs from the build: .*nginx: remove sub_filter/,
     ],
     ['gone', 'error', 'location /data/ { return 404; }', /^404 for \/data\/species.json/],
-    ['failed', 'error', 'location /data/ { return 444; }', /^no whole answer for \/data\/species.json/],
+    ['failed', 'error', 'location /data/ { return 444; }', /^no complete response for \/data\/species.json/],
     [
       'redirected',
       'warning',
@@ -117,7 +117,7 @@ describe.skipIf(nginx === undefined && !isRequired)('serve-dist check behind ngi
     ],
     ['page-kept', 'error', 'expires 1h;', /^Cache-Control of pages \(\/\) is .*3600.*nginx: remove expires/],
     ['file-kept', 'warning', 'expires 1h;', /^Cache-Control of files without a hash/],
-    ['missing-kept', 'warning', replaceField('Cache-Control', 'max-age=600'), /^the 404 .*may be kept/],
+    ['missing-kept', 'warning', replaceField('Cache-Control', 'max-age=600'), /^the 404 .*may be cached/],
     [
       'media-type',
       'error',
@@ -128,13 +128,13 @@ describe.skipIf(nginx === undefined && !isRequired)('serve-dist check behind ngi
       'field-lost',
       'warning',
       'proxy_hide_header X-Content-Type-Options;',
-      /^fields lost on the way: x-content-type-options of \//,
+      /^headers lost on the way: x-content-type-options of \//,
     ],
     [
       'broken-coding',
       'error',
       `location /data/ { ${replaceField('Content-Encoding', 'gzip')} proxy_pass http://site; }`,
-      /^the gzip of \/data\/species.json cannot be decoded/,
+      /^the gzip body of \/data\/species.json cannot be decoded/,
     ],
     [
       'missing-as-page',
@@ -202,7 +202,7 @@ describe.skipIf(nginx === undefined && !isRequired)('serve-dist check behind ngi
     const { exitCode, findings } = await check(stopAfterTest(await startNginxWith(placed, given)))
     expect(findings).toMatchObject({
       'etag-changes': expect.stringMatching(
-        /^2 different ETags in 6 tries for \/.*nginx makes tags of times/,
+        /^2 different ETags in 6 tries for \/.*nginx derives ETags from file times/,
       ),
     })
     expect(exitCode).toBe(1)
@@ -245,7 +245,7 @@ describe.skipIf(varnish === undefined && !isRequired)('serve-dist check behind V
       'page-aged',
       'set beresp.ttl = 2m; return (deliver);',
       noGzip,
-      /^a cache on the way keeps pages .*Varnish: set no beresp.ttl/,
+      /^a cache keeps pages .*Varnish: set no beresp.ttl/,
     ],
     ['no-vary', 'unset beresp.http.Vary;', noGzip, /^no Vary: .*Varnish: keep Vary/],
     [
@@ -258,7 +258,7 @@ describe.skipIf(varnish === undefined && !isRequired)('serve-dist check behind V
       'recompressed',
       'set beresp.do_gzip = true;',
       [],
-      /^compressed \(gzip\) again on the way.*Varnish: no do_gzip/,
+      /^a proxy compressed these files again \(gzip\).*Varnish: no do_gzip/,
     ],
   ])('finds %s: %s', async (code, line, parameters, sentence) => {
     const rules = `sub vcl_backend_response { ${line} }`

@@ -76,7 +76,7 @@ describe.skipIf(nginx === undefined && !isRequired)('nginx with its defaults', (
     const server = await startCommand(command, { args: [folder, '--port', '0', '--csp'], cwd: folder })
     const proxies: Proxy[] = []
     try {
-      expect(server.output().errors).toMatch(/csp: the head of 70\.html has up to 4\.\d kB/)
+      expect(server.output().errors).toMatch(/csp: the response head of 70\.html has up to 4\.\d kB/)
       proxies.push(await startDefaultNginx(server.url))
       proxies.push(await startDefaultNginx(server.url, 'proxy_buffer_size 16k; proxy_buffers 8 16k;'))
       const urls = proxies.flatMap(({ url }) => [new URL('/50', url), new URL('/70', url)])

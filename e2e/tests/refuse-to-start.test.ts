@@ -122,7 +122,7 @@ describe('serve-dist refuses to start', () => {
     expect([await codingOf(first), await codingOf(second)]).toEqual(['br', undefined])
     const { errors } = await server.stop()
     expect(errors).toContain(`${variantPath(second, 'br')} is not ${second} in br`)
-    expect(errors).toContain('no rules, no excludes and nothing immutable')
+    expect(errors).toContain('no rules, excluded files or immutable files')
   })
 
   test('for the folder above a build, and prints the correct command', async () => {

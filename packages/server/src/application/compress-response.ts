@@ -5,12 +5,12 @@ import { intercept, markEnded, rejectWriteAfterEnd } from '../send/intercept.ts'
 
 type Callback = (error?: Error | null) => void
 
-/** Fields as `ServerResponse.writeHead` takes them: by name, or as a flat list of names and values. */
+/** The headers of `ServerResponse.writeHead`: an object, or a flat list of names and values. */
 type HeadFields = OutgoingHttpHeaders | readonly OutgoingHttpHeader[]
 
 /**
- * Compresses an application's answer while it is sent, if that is allowed and useful. What is written in one turn of the
- * event loop is flushed at its end, so that a stream goes on streaming.
+ * Compresses an application's response while it is sent, if that is allowed and useful. It flushes at the end of each turn
+ * of the event loop, so that streaming continues to work.
  */
 export function compressResponse(request: IncomingMessage, response: ServerResponse): void {
   let isDecided = false
@@ -52,21 +52,21 @@ export function compressResponse(request: IncomingMessage, response: ServerRespo
         rejectWriteAfterEnd(response, [done])
         return response
       }
-      // Now the length is known, and Node can send it where nothing is encoded.
+      // Now the length is known. Without an encoder, Node can send it.
       if (!response.headersSent) decideOnce(response.statusCode, lengthOf(chunk, coding))
-      // A second `end` is left to Node, which reports it.
+      // Node reports a second `end`.
       if (encoder === undefined || response.writableFinished) return original('end', chunk, coding, done)
       if (done !== undefined) response.once('finish', done)
       if (isEnded) return response
       isEnded = true
-      // From here on as without us: the head is made, and the answer is complete.
+      // Like Node's own `end`: the head is complete, and so is the response.
       if (!response.headersSent) original('writeHead', response.statusCode)
       if (chunk === null) encoder.stream.end()
       else encoder.stream.end(chunk, coding)
       return response
     },
   })
-  // What React and others call where it exists, after a piece that the client is to see.
+  // React and other libraries call `flush`, if it exists, when the client should see a chunk.
   Object.assign(response, { flush: () => encoder?.flush() })
   markEnded(response, () => isEnded)
 
@@ -83,7 +83,7 @@ export function compressResponse(request: IncomingMessage, response: ServerRespo
         mediaType: field('Content-Type'),
         ifNoneMatch: request.headers['if-none-match'],
         entityTag,
-        // The end of a 304 tells nothing of the answer that it stands for.
+        // The length of a 304 is not that of the full response.
         contentLength: contentLength === undefined && status !== 304 ? length : numberOf(contentLength),
         contentEncoding: field('Content-Encoding'),
         contentRange: field('Content-Range'),
@@ -107,7 +107,7 @@ export function compressResponse(request: IncomingMessage, response: ServerRespo
     response.on('drain', () => {
       if (!isOurDrain) stream.resume()
     })
-    // The application waits until the response has room.
+    // The application waits for the encoder, not for the socket.
     stream.on('drain', () => {
       isOurDrain = true
       response.emit('drain')
@@ -119,7 +119,7 @@ export function compressResponse(request: IncomingMessage, response: ServerRespo
     return started
   }
 
-  /** One flush for everything written in this turn: each costs a few bytes. */
+  /** Flushes once for all chunks of a turn, because each flush adds a few bytes. */
   function flushSoon(started: LiveEncoder): void {
     if (isFlushDue) return
     isFlushDue = true
@@ -139,13 +139,13 @@ function lengthOf(chunk: string | Uint8Array | null, coding: BufferEncoding): nu
   return typeof chunk === 'string' ? Buffer.byteLength(chunk, coding) : chunk.byteLength
 }
 
-/** Sets the fields that `writeHead` got one by one, so that they can be read and changed. */
+/** Sets the headers of `writeHead` one by one, so that they can be read and changed. */
 function setFields(response: ServerResponse, fields: HeadFields): void {
   const given = new Set<string>()
   for (const [name, value] of isList(fields) ? pairsOf(fields) : Object.entries(fields)) {
     if (value === undefined) continue
     const key = name.toLowerCase()
-    // Only a list can name a field twice: then it means both lines.
+    // Only a list can repeat a name, and then each value is a separate line.
     if (given.has(key)) response.appendHeader(name, typeof value === 'number' ? String(value) : value)
     else response.setHeader(name, value)
     given.add(key)

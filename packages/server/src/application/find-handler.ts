@@ -8,14 +8,14 @@ import {
   warnIfFetchHandler,
 } from './node-handler.ts'
 
-/** The exports that may be the handler, in this order: a name that says what it is comes first. */
+/** The possible exports of a handler, in order of precedence. Specific names come first. */
 export const exportNames = ['fetch', 'default', 'handler', 'app', 'middleware'] as const
 
 /**
- * The handler that a module exports: a function from `Request` to `Response`, an object with such a `fetch`, a Node
- * handler (such as an Express or Connect application), or React Router's server build.
+ * Returns the handler that a module exports. It is a function from `Request` to `Response`, an object with such a `fetch`, a
+ * Node handler (such as an Express application), or React Router's server build.
  *
- * @param path - of the module, absolute: the application's own packages are found from there.
+ * @param path - the absolute path of the module, from which its own packages are resolved.
  */
 export async function findHandler(
   module: Readonly<Record<string, unknown>>,
@@ -36,7 +36,7 @@ function toNodeHandler(value: unknown, name: string): NodeHandler | undefined {
     const isFetch = name === 'fetch' || value.length === 1
     return isFetch ? adaptFetchHandler(value) : warnIfFetchHandler(value)
   }
-  // Polka and others have a `handler`; given our `next`, Polka would never call its own.
+  // Polka and others have a `handler`. It gets no `next`, because Polka would then skip its own.
   if (isObject(value) && isFunction(value['handler'])) {
     const handler = value['handler'].bind(value)
     return (request, response) => handler(request, response)
@@ -52,12 +52,12 @@ function isServerBuild(value: unknown): boolean {
   return isObject(value) && ['entry', 'routes', 'assets'].every((name) => isObject(value[name]))
 }
 
-/** `createRequestHandler` of the `react-router` that the build itself imports: contexts of two copies never meet. */
+/** Uses the same copy of `react-router` as the build, because two copies have separate contexts. */
 async function createRouterHandler(build: unknown, path: string): Promise<(request: Request) => unknown> {
   const url = pathToFileURL(createRequire(path).resolve('react-router')).href
   const { createRequestHandler }: Readonly<Record<string, unknown>> = await import(url)
   if (!isFunction(createRequestHandler)) throw new TypeError(`${url} has no createRequestHandler`)
   const handler = createRequestHandler(build, process.env['NODE_ENV'] ?? 'production')
-  if (!isFunction(handler)) throw new TypeError(`${url}: createRequestHandler made no function`)
+  if (!isFunction(handler)) throw new TypeError(`${url}: createRequestHandler did not return a function`)
   return (request) => handler(request)
 }

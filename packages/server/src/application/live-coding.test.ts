@@ -25,7 +25,7 @@ describe('chooseLiveCoding', () => {
     ['identity, br;q=0.5', undefined],
     ['deflate', undefined],
     ['', undefined],
-  ])('takes of %j %s', (acceptEncoding, coding) => {
+  ])('chooses for %j %s', (acceptEncoding, coding) => {
     expect(chooseLiveCoding({ ...page, acceptEncoding }, all)).toEqual({
       varies: true,
       isWeak: coding !== undefined,
@@ -33,7 +33,7 @@ describe('chooseLiveCoding', () => {
     })
   })
 
-  test('takes only what this Node can encode', () => {
+  test('chooses only codings that this Node can encode', () => {
     expect(chooseLiveCoding(page, new Set(['br', 'gzip'] as const)).coding).toBe('br')
   })
 
@@ -43,11 +43,11 @@ describe('chooseLiveCoding', () => {
     ['must not be transformed', { cacheControl: 'public, no-transform' }],
     ['has no content (204)', { status: 204 }],
     ['has not changed (304) and is a picture', { status: 304, mediaType: 'image/webp' }],
-    ['is a part of a picture', { status: 206, mediaType: 'image/webp' }],
-    ['is a part by its field alone', { contentRange: 'bytes 0-1/2' }],
+    ['is a range of a picture', { status: 206, mediaType: 'image/webp' }],
+    ['has a Content-Range without status 206', { contentRange: 'bytes 0-1/2' }],
     ['is a picture', { mediaType: 'image/webp' }],
     ['has no type', { mediaType: undefined }],
-  ])('leaves alone what %s', (_what, change) => {
+  ])('does not change a response that %s', (_what, change) => {
     expect(chooseLiveCoding({ ...page, ...change }, all)).toEqual({
       varies: false,
       isWeak: false,
@@ -55,7 +55,7 @@ describe('chooseLiveCoding', () => {
     })
   })
 
-  test('leaves what is known to be small as it is, though another answer may differ', () => {
+  test('does not encode a small response, but sends Vary', () => {
     expect(chooseLiveCoding({ ...page, contentLength: 1023 }, all)).toEqual({
       varies: true,
       isWeak: false,
@@ -65,19 +65,19 @@ describe('chooseLiveCoding', () => {
   })
 
   test.each<[string, Partial<LiveAnswer>, boolean]>([
-    ['304 to who has the encoded bytes', { status: 304, ifNoneMatch: 'W/"x"' }, true],
-    ['304 to who has the plain bytes', { status: 304, ifNoneMatch: '"y", "x"' }, false],
+    ['304 for a client with the encoded bytes', { status: 304, ifNoneMatch: 'W/"x"' }, true],
+    ['304 for a client with the plain bytes', { status: 304, ifNoneMatch: '"y", "x"' }, false],
     ['304 without a type', { status: 304, mediaType: undefined }, true],
-    ['304 to who accepts no coding', { status: 304, acceptEncoding: undefined }, false],
+    ['304 for a client without Accept-Encoding', { status: 304, acceptEncoding: undefined }, false],
     ['304 of what is small', { status: 304, contentLength: 1000 }, false],
     ['206', { status: 206, contentRange: 'bytes 0-9/2000' }, true],
-    ['206 of what is small', { status: 206, contentRange: 'bytes 0-9/1000' }, false],
+    ['206 of a small body', { status: 206, contentRange: 'bytes 0-9/1000' }, false],
     [
-      '206 to who accepts no coding',
+      '206 without Accept-Encoding',
       { status: 206, contentRange: 'bytes 0-9/2000', acceptEncoding: '' },
       false,
     ],
-  ])('lets a %s vary as the whole answer does, and encodes nothing', (_what, change, isWeak) => {
+  ])('sends Vary with a %s and does not encode it', (_what, change, isWeak) => {
     expect(chooseLiveCoding({ ...page, ...change }, all)).toEqual({ varies: true, isWeak, coding: undefined })
   })
 
@@ -91,7 +91,7 @@ describe('chooseLiveCoding', () => {
     ['application/octet-stream', false],
     ['font/woff2', false],
     ['video/mp4', false],
-  ])('takes %s for compressible: %s', (mediaType, varies) => {
+  ])('decides whether %s is compressible: %s', (mediaType, varies) => {
     expect(chooseLiveCoding({ ...page, mediaType }, all).varies).toBe(varies)
   })
 })

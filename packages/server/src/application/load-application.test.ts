@@ -10,7 +10,7 @@ async function problemOf(source: string): Promise<unknown> {
 }
 
 describe('loadApplication', () => {
-  test('says that a module is not there, and what builds it', async () => {
+  test('reports a missing module and the command that builds it', async () => {
     const loading = loadApplication('no/such/entry.js')
     await expect(loading).rejects.toThrow(OperatorError)
     await expect(loading).rejects.toThrow(/^no\/such\/entry\.js: no such module; build it first/)
@@ -19,7 +19,7 @@ describe('loadApplication', () => {
   test.each([
     ['nothing', ''],
     ['something else', 'export const render = () => ""; export default { render }'],
-  ])('names the exports that there may be where a module exports %s', async (_what, source) => {
+  ])('names the possible exports if a module exports %s', async (_what, source) => {
     const problem = await problemOf(source)
     expect(problem).toBeInstanceOf(OperatorError)
     expect(String(problem)).toMatch(
@@ -31,24 +31,24 @@ describe('loadApplication', () => {
     [
       "Astro's standalone server",
       'export const handler = (req, res) => {}; export const options = { mode: "standalone" }; export const startServer = () => {}',
-      /starts a server of its own \(@astrojs\/node\); set mode: 'middleware'/,
+      /starts its own server \(@astrojs\/node\); set mode: 'middleware'/,
     ],
     [
       "adapter-node's server",
       'import { createServer } from "node:http"; export const path = false, host = "0.0.0.0", port = "3000", server = createServer()',
-      /starts a server of its own \(SvelteKit, adapter-node\); name handler\.js of the same folder/,
+      /starts its own server \(SvelteKit, adapter-node\); name handler\.js of the same folder/,
     ],
     [
       "Nitro's server without its nitro.json",
       'const nodeServer = {}; export { nodeServer as default }',
-      /exports nothing, and may have started a server of its own; with Nitro, build with NITRO_PRESET=node /,
+      /exports nothing, and may have started its own server; with Nitro, build with NITRO_PRESET=node /,
     ],
     [
       'SvelteKit without adapter-node',
       'export class Server { respond() {} }',
       /SvelteKit's output without an adapter; build with @sveltejs\/adapter-node, and name build\/handler\.js/,
     ],
-  ])('names the setting that helps for %s', async (_what, source, expected) => {
+  ])('names the setting for %s', async (_what, source, expected) => {
     const problem = await problemOf(source)
     expect(problem).toBeInstanceOf(OperatorError)
     expect(String(problem)).toMatch(expected)
@@ -59,7 +59,7 @@ describe('loadApplication', () => {
     ['3.0.0', 'node-cluster', 'with NITRO_PRESET=node-middleware', { name: 'nitro' }],
     ['2.13.5', 'node-server', 'with: npx nuxt build --preset=node', { name: 'nuxt', version: '4.5.2' }],
   ])(
-    'names the preset that helps for Nitro %s, without a start of its server',
+    'names the preset for Nitro %s, and does not start its server',
     async (version, preset, cure, framework) => {
       const directory = await writeFixture({
         'nitro.json': JSON.stringify({ preset, framework, versions: { nitro: version } }, null, 2),
@@ -67,7 +67,7 @@ describe('loadApplication', () => {
       })
       const problem = loadApplication(join(directory, 'server/index.mjs'))
       await expect(problem).rejects.toThrow(
-        new RegExp(`starts a server of its own \\(Nitro's preset ${preset}\\); build ${cure}$`),
+        new RegExp(`starts its own server \\(Nitro's preset ${preset}\\); build ${cure}$`),
       )
     },
   )
@@ -75,8 +75,8 @@ describe('loadApplication', () => {
   test.each([
     ['throws', 'throw new Error("no database")', /cannot be loaded: Error: no database/],
     ['is malformed', 'export default (', /cannot be loaded: \w*Error: /],
-    ['imports what is not there', 'import "no-such-package"', /cannot be loaded: .*no-such-package/],
-  ])('tells why of a module that %s', async (_what, source, expected) => {
+    ['imports a missing package', 'import "no-such-package"', /cannot be loaded: .*no-such-package/],
+  ])('reports why a module %s', async (_what, source, expected) => {
     const problem = await problemOf(source)
     expect(problem).toBeInstanceOf(OperatorError)
     expect(String(problem)).toMatch(expected)

@@ -8,21 +8,19 @@ import type { UpgradeHandler } from '../send/upgrade.ts'
 
 type Module = Readonly<Record<string, unknown>>
 
-/** What a module exports. */
 export interface LoadedApplication {
   readonly handler: NodeHandler
-  /** Takes the connections of WebSockets. */
   readonly upgrade?: UpgradeHandler
 }
 
-/** The exports that may take connections, in this order. */
+/** The possible exports of an upgrade handler, in order of precedence. */
 const upgradeNames = ['upgrade', 'handleUpgrade'] as const
 
 /**
- * Loads the module that answers requests for which the build has nothing.
+ * Loads the module that answers requests for unknown paths.
  *
- * @throws OperatorError when it does not exist, fails to load, has a top-level await that never ends, starts a server of
- * its own or exports no handler.
+ * @throws OperatorError if the module does not exist, fails to load, never finishes a top-level await, starts its own
+ * server, or exports no handler.
  */
 export async function loadApplication(file: string): Promise<LoadedApplication> {
   const path = resolve(file)
@@ -56,21 +54,21 @@ async function attempt<Result>(file: string, load: () => Promise<Result>): Promi
   }
 }
 
-/** Milliseconds after which the operator is told why nothing listens. */
+/** Milliseconds until a warning explains why the server does not listen yet. */
 const loadingPatience = 5000
 
-/** A top-level await may never end: the operator is told of a long one, and one that nothing can end is an error. */
+/** Warns about a long top-level await, and fails if it can never end. */
 async function watchLoading(file: string, loading: Promise<Module>): Promise<Module> {
   const timer = setTimeout(() => {
-    const waiting = 'a top-level await in it, or in what it imports, has not ended'
+    const waiting = 'a top-level await in it or in an imported module has not ended'
     process.stderr.write(
-      `serve-dist: still loading ${file} after ${loadingPatience / 1000} seconds: ${waiting}; nothing listens until then\n`,
+      `serve-dist: still loading ${file} after ${loadingPatience / 1000} seconds: ${waiting}; the server does not listen until then\n`,
     )
   }, loadingPatience).unref()
   return await new Promise((succeed, fail) => {
     const giveUp = (): void =>
-      fail(new Error('its top-level await never ends: nothing is left that could end it'))
-    // Otherwise Node ends with code 13 and names only our own program.
+      fail(new Error('its top-level await never ends, because no timer or connection is left'))
+    // Otherwise Node exits with code 13 and names only our own module.
     process.once('beforeExit', giveUp)
     void loading.then(succeed, fail).finally(() => {
       clearTimeout(timer)
@@ -79,7 +77,7 @@ async function watchLoading(file: string, loading: Promise<Module>): Promise<Mod
   })
 }
 
-/** What Nitro says of its output, beside the module's folder: its default preset listens as soon as it is imported. */
+/** Describes a Nitro server, whose default preset listens during its import. The parent folder contains its `nitro.json`. */
 async function describeNitroServer(path: string): Promise<string | undefined> {
   const text = await readFile(join(dirname(path), '../nitro.json'), 'utf8').catch(() => '')
   const [, preset] = /"preset":\s*"(node[-_](?:server|cluster))"/.exec(text) ?? []
@@ -87,20 +85,20 @@ async function describeNitroServer(path: string): Promise<string | undefined> {
   const wanted = /"nitro":\s*"[0-2]\./.test(text) ? 'node' : 'node-middleware'
   const isNuxt = /"framework":\s*\{\s*"name":\s*"nuxt"/.test(text)
   const cure = isNuxt ? `with: npx nuxt build --preset=${wanted}` : `with NITRO_PRESET=${wanted}`
-  return `starts a server of its own (Nitro's preset ${preset}); build ${cure}`
+  return `starts its own server (Nitro's preset ${preset}); build ${cure}`
 }
 
-/** Why a framework's module is none to mount, and the setting that makes one. */
+/** Explains why a framework's module cannot be mounted, and names the setting to change. */
 function describeOtherServer(module: Module): string | undefined {
   const { options, server, host, port, Server } = module
   if (isObject(options) && options['mode'] === 'standalone') {
-    return "starts a server of its own (@astrojs/node); set mode: 'middleware' in the adapter's options"
+    return "starts its own server (@astrojs/node); set mode: 'middleware' in the adapter's options"
   }
   if (isObject(server) && host !== undefined && port !== undefined) {
-    return 'starts a server of its own (SvelteKit, adapter-node); name handler.js of the same folder'
+    return 'starts its own server (SvelteKit, adapter-node); name handler.js of the same folder'
   }
   if (Object.keys(module).join() === 'default' && isEmpty(module['default'])) {
-    return 'exports nothing, and may have started a server of its own; with Nitro, build with NITRO_PRESET=node (Nitro 3: node-middleware)'
+    return 'exports nothing, and may have started its own server; with Nitro, build with NITRO_PRESET=node (Nitro 3: node-middleware)'
   }
   if (isFunction(Server)) {
     return "is SvelteKit's output without an adapter; build with @sveltejs/adapter-node, and name build/handler.js"

@@ -11,36 +11,35 @@ import type { Answer } from '../site/site.ts'
 import { sendAnswer } from '../send/send-answer.ts'
 import { acceptUpgrade, type UpgradeHandler } from '../send/upgrade.ts'
 
-/** Answers a request for which the build has nothing. */
+/** Answers a request for an unknown path. */
 export type Application = (request: IncomingMessage, response: ServerResponse) => void
 
 type Fail = (error: unknown) => void
 
-/** The request to which the running code belongs. */
+/** The failure callback of the current request. */
 const currentRequest = new AsyncLocalStorage<Fail>()
 
-/** An application that is mounted. */
 export interface StartedApplication {
   readonly answer: Application
-  /** Whether it takes the connections of WebSockets. */
+  /** Whether it handles WebSocket connections. */
   readonly takesUpgrades: boolean
 }
 
-/** Loads a module and mounts the handler that it exports; standard error gets the application's errors. */
+/** Loads a module and mounts its handler. Errors of the application go to standard error. */
 export async function startApplication(file: string, passOn: Application): Promise<StartedApplication> {
   const loaded = await loadApplication(file)
   const answer = mountApplication(loaded, reportApplicationError, passOn)
   return { answer, takesUpgrades: loaded.upgrade !== undefined }
 }
 
-/** Prints an application's error, and the request during which it happened. */
+/** Prints an application's error and the request that caused it. */
 export function reportApplicationError(error: unknown, what: string): void {
   process.stderr.write(
     `serve-dist: the application failed (${escapeInvisible(what)}): ${describeError(error)}\n`,
   )
 }
 
-/** Anything can be thrown, also what throws when it is read. */
+/** Formats any thrown value, including objects that throw when they are read. */
 function describeError(error: unknown): string {
   try {
     const isTold = error instanceof Error && error.stack !== undefined && error.cause === undefined
@@ -51,10 +50,10 @@ function describeError(error: unknown): string {
 }
 
 /**
- * Makes a handler safe to stand behind the build: compresses its answers while they are sent, answers its errors with a
- * 500 (or cuts the connection, where a part is sent already), and what it passes on with a 404 or by `passOn`.
+ * Mounts a handler for paths that the build lacks. It compresses the responses, and answers errors with a 500 (or cuts the
+ * connection after a partial response). If the handler calls `next`, it answers 404 or calls `passOn`.
  *
- * @param report - called with every error, and the request's method and target.
+ * @param report - called with each error, and with the method and target of the request.
  */
 export function mountApplication(
   { handler, upgrade }: LoadedApplication,
@@ -67,7 +66,6 @@ export function mountApplication(
       return
     const fail: Fail = (error) => {
       report(error, what)
-      // A complete answer is sent.
       if (response.headersSent && response.writableEnded) return
       try {
         Object.assign(response, before)
@@ -79,14 +77,14 @@ export function mountApplication(
       }
     }
     const next = (error?: unknown): void => {
-      // Connect applications call it for a path that is not theirs.
+      // Connect applications call `next` for unknown paths.
       if (error !== undefined && error !== null) fail(error)
       else if (!response.headersSent && !response.destroyed) attempt(() => passOn(request, response), fail)
     }
-    // Without a listener, an error such as a write after the end would end the process.
+    // Without a listener, an error such as a write after the end would stop the process.
     response.on('error', (error) => report(error, what))
     if (request.httpVersionMajor === 1) response.destroy = destroyPart
-    // The application may wrap them, and compression may have begun: a failure is sent without either.
+    // A failure needs the original methods, without wrappers of the application or of the compression.
     const before = methodsOf(response)
     const cutOff = response.destroy.bind(response)
     markApplicationResponse(response)
@@ -97,7 +95,7 @@ export function mountApplication(
   }
 }
 
-/** Gives the connection of a request that asks for a WebSocket away; false for any other request. */
+/** Passes the connection of a WebSocket request to the application. Returns false for other requests. */
 function handOverUpgrade(
   upgrade: UpgradeHandler,
   request: IncomingMessage,
@@ -123,7 +121,7 @@ function attempt(act: () => unknown, fail: Fail): void {
   }
 }
 
-/** Those that {@link sendFailure} needs. */
+/** The methods that {@link sendFailure} needs. */
 const neededMethods = [
   'writeHead',
   'write',
@@ -139,13 +137,13 @@ function methodsOf(response: ServerResponse): object {
   return Object.fromEntries(neededMethods.map((name) => [name, response[name]]))
 }
 
-/** Handlers look for `Host`, in the place of which HTTP/2 has `:authority` (RFC 9113 §8.3.1). */
+/** Sets `Host` for handlers. HTTP/2 has `:authority` instead (RFC 9113 §8.3.1). */
 function nameHost({ headers }: IncomingMessage): void {
   const authority = headers[':authority']
   if (typeof authority === 'string') headers.host ??= authority
 }
 
-/** Keeps the process alive after an uncaught error: only the request that it belongs to fails. */
+/** Keeps the process alive after an uncaught error. Only the request that caused it fails. */
 export function keepRunning(report: (error: unknown, what: string) => void): void {
   const survive = (error: unknown): void => {
     const fail = currentRequest.getStore()
@@ -157,8 +155,8 @@ export function keepRunning(report: (error: unknown, what: string) => void): voi
 }
 
 /**
- * A client that has closed its half may still read a file. An application wants to know when a client has gone, so
- * here a closed half counts as that, as in Node by default.
+ * Destroys the response if the client closes its half of the connection. Applications expect this default of Node, while
+ * a client with a closed half may still read a file.
  */
 function destroyWithClient({ socket, httpVersionMajor }: IncomingMessage, response: ServerResponse): void {
   if (httpVersionMajor !== 1) return
@@ -167,7 +165,6 @@ function destroyWithClient({ socket, httpVersionMajor }: IncomingMessage, respon
   response.once('close', () => socket.off('end', leave))
 }
 
-/** One function for all responses. */
 function destroyPart(this: ServerResponse, error?: Error): ServerResponse {
   if (this.socket !== null && !this.destroyed) resetOrDestroy(this.socket, this, error)
   callOriginal(this, 'destroy', [error])
@@ -175,10 +172,10 @@ function destroyPart(this: ServerResponse, error?: Error): ServerResponse {
 }
 
 function sendFailure(response: ServerResponse): void {
-  // Node refuses to write a wrong one. HTTP/2 has none (RFC 9113 §8.3.2).
+  // Node refuses an invalid status message. HTTP/2 has no status message (RFC 9113 §8.3.2).
   if (response.req.httpVersionMajor === 1) response.statusMessage = ''
   for (const name of response.getHeaderNames()) {
-    // A server that stops has set it.
+    // A server that is shutting down has set `Connection`.
     if (name !== 'connection') response.removeHeader(name)
   }
   send(response, internalServerError)

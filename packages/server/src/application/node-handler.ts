@@ -1,17 +1,17 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createRequestListener } from '@remix-run/node-fetch-server'
 
-/** Answers requests for which the build has nothing; it calls `next` with an error, or with nothing for a 404. */
+/** Answers requests for unknown paths. It calls `next` with an error, or without one for a 404. */
 export type NodeHandler = (
   request: IncomingMessage,
   response: ServerResponse,
   next: (error?: unknown) => void,
 ) => unknown
 
-/** Methods that the fetch standard forbids. */
+/** Methods that the Fetch standard forbids. */
 const forbidden = new Set(['CONNECT', 'TRACE', 'TRACK'])
 
-/** A Node handler of a function from `Request` to `Response`. */
+/** Adapts a function from `Request` to `Response` to a Node handler. */
 export function adaptFetchHandler(answer: (request: Request) => unknown): NodeHandler {
   const checked = async (request: Request): Promise<Response> => {
     const response = await answer(request)
@@ -22,12 +22,12 @@ export function adaptFetchHandler(answer: (request: Request) => unknown): NodeHa
   }
   return (request, response, next) => {
     const { method = '', url = '', headers } = request
-    // `Request` cannot represent these.
+    // `Request` cannot represent these requests.
     if (forbidden.has(method) || !URL.canParse(`http://${headers.host ?? 'localhost'}${url}`)) return next()
-    // One place answers the errors of all kinds of handlers; `next` takes these two for a request that is passed on.
+    // `next` handles the errors of all kinds of handlers in the same way.
     const onError = async (error: unknown): Promise<Response> => {
       next(error ?? new Error(`the application threw ${String(error)}`))
-      // Once this settled, a request that `Request` does not take would get a second answer.
+      // After this promise settles, rejecting the request would send a second response.
       return await new Promise(() => undefined)
     }
     return createRequestListener(checked, { onError })(request, response)
@@ -37,8 +37,8 @@ export function adaptFetchHandler(answer: (request: Request) => unknown): NodeHa
 const suggestion = 'this looks like a fetch handler: export it as `fetch`'
 
 /**
- * A function that counts as a Node handler by its parameters, and says so in the log where its first answer shows that
- * it is a fetch handler: React Router's has a second parameter, and fails at the URL, or answers with a `Response`.
+ * Wraps a Node handler, and suggests `fetch` if its first call shows that it is a fetch handler. React Router's handler, for
+ * example, has a second parameter. It then fails at the URL, or returns a `Response`.
  */
 export function warnIfFetchHandler(handler: NodeHandler): NodeHandler {
   let isFirst = true
@@ -47,7 +47,7 @@ export function warnIfFetchHandler(handler: NodeHandler): NodeHandler {
     isFirst = false
     try {
       const answer = await handler(request, response, next)
-      // Without it, the client would wait for an end that never comes. `Response` itself would load undici.
+      // Without this check, the client would wait forever. `Response` itself would load undici.
       if (Object.prototype.toString.call(answer) !== '[object Response]' || response.headersSent) return
     } catch (error) {
       if (mayBeFetch && wantedRequest(error)) throw new Error(suggestion, { cause: error })
@@ -57,7 +57,7 @@ export function warnIfFetchHandler(handler: NodeHandler): NodeHandler {
   }
 }
 
-/** Whether a function from `Request` fails so where it gets Node's: a path is no URL, and there is no `signal`. */
+/** Whether a fetch handler failed because it received Node's request: its URL is only a path, and it has no `signal`. */
 function wantedRequest(error: unknown): boolean {
   if (!(error instanceof TypeError)) return false
   return (

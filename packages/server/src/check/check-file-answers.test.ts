@@ -37,7 +37,7 @@ async function received(fields: readonly string[], body: Uint8Array, coding: str
   }
 }
 
-/** What the server itself would answer. */
+/** Returns the responses of the server itself. */
 async function rightAnswers(resource: Resource): Promise<FileAnswers> {
   const answer = async (representation: Representation): Promise<SiteResponse> =>
     await received(
@@ -61,7 +61,7 @@ async function rightAnswers(resource: Resource): Promise<FileAnswers> {
   }
 }
 
-/** By a cache on the way, for some seconds. */
+/** Returns responses that a cache has stored for some seconds. */
 async function kept(resource: Resource, fields: Record<string, string> = { age: '7' }): Promise<FileAnswers> {
   const right = await rightAnswers(resource)
   return { ...right, browser: { ...right.browser, fields: { ...right.browser.fields, ...fields } } }
@@ -72,11 +72,11 @@ function found(answers: FileAnswers): string[] {
 }
 
 describe('checkFileAnswers', () => {
-  test("finds nothing in the server's own answers", async () => {
+  test("finds no fault in the server's own responses", async () => {
     expect(found(await rightAnswers(await pageOf()))).toEqual([])
   })
 
-  test('finds bytes in a coding that nobody can decode', async () => {
+  test('finds bytes in a coding without a decoder', async () => {
     const right = await rightAnswers(await pageOf())
     const browser = await received(
       Object.entries(right.browser.fields).flat().map(String),
@@ -86,7 +86,7 @@ describe('checkFileAnswers', () => {
     expect(found({ ...right, browser })).toEqual(['not-decoded'])
   })
 
-  test('finds a coding that was made anew, with the bytes that it costs', async () => {
+  test('finds a recompressed or broken body', async () => {
     const right = await rightAnswers(await pageOf())
     const fields = Object.entries({ ...right.browser.fields, etag: 'W/"x"' })
       .flat()
@@ -99,7 +99,7 @@ describe('checkFileAnswers', () => {
     expect(found({ ...right, browser: broken })).toEqual(['broken-coding'])
   })
 
-  test('finds another policy in the place of the build’s, but for what the environment decides', async () => {
+  test('finds a changed policy, and ignores directives that depend on the environment', async () => {
     const policy = "default-src 'self'; connect-src https://api.example"
     const right = await rightAnswers(
       await pageOf({ headers: { '**': { 'Content-Security-Policy': policy } } }),
@@ -115,7 +115,7 @@ describe('checkFileAnswers', () => {
     expect(found({ ...other, policyByEnvironment: ['connect-src'] })).toEqual([])
   })
 
-  test('lets caches on the way keep a page where a rule of the build tells them so', async () => {
+  test('accepts a page in a cache if a rule of the build allows it', async () => {
     expect(found(await kept(await pageOf()))).toEqual(['page-aged'])
     expect(found(await kept(await pageOf(), { age: '1e999' }))).toEqual([])
     const rules = { headers: { '**': { 'CDN-Cache-Control': 'max-age=600' } } }
@@ -129,22 +129,22 @@ describe('checkFileAnswers', () => {
     [{ 'x-cache': 'MISS, HIT' }, ['page-aged']],
     [{ 'cf-cache-status': 'HIT' }, ['page-aged']],
     [{ 'cf-cache-status': 'REVALIDATED' }, []],
-  ])('of a page with %j finds %j', async (fields, codes) => {
+  ])('for a page with %j finds %j', async (fields, codes) => {
     expect(found(await kept(await pageOf(), fields))).toEqual(codes)
   })
 
-  test('agrees with a rule of the build that lets browsers keep a page', async () => {
+  test('accepts a rule of the build that lets browsers keep a page', async () => {
     expect(found(await rightAnswers(await pageOf({ cacheControl: { '**': 'max-age=60' } })))).toEqual([])
   })
 })
 
 describe('decodeBody', () => {
-  test('decodes zstd, in WebAssembly where Node cannot', async () => {
+  test('decodes zstd, in WebAssembly if Node has no decoder', async () => {
     const { coded, plain } = await rightAnswers(await pageOf())
     expect(coded.get('zstd')?.decoded).toEqual({ sha256: plain.sha256 })
   })
 
-  test.each(['gzip', 'br', 'zstd', 'deflate'])('finds what is no %s', async (coding) => {
+  test.each(['gzip', 'br', 'zstd', 'deflate'])('rejects bytes that are not %s', async (coding) => {
     expect(await decodeBody(coding, Buffer.from('plain text'), { size: 10, mostBytes: 1e6 })).toBe('broken')
   })
 })
@@ -158,6 +158,6 @@ test.each([
   ['no-store, max-age=60', 0],
   ['Max-Age="5"', 5],
   [undefined, 60],
-])('freshSeconds of %j is %d', (field, seconds) => {
+])('freshnessLifetimeSeconds of %j is %d', (field, seconds) => {
   expect(freshnessLifetimeSeconds(field)).toBe(seconds)
 })

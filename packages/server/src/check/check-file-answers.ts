@@ -6,28 +6,27 @@ import type { Resource } from '../site/site.ts'
 import type { SiteObservation } from './describe-observations.ts'
 import type { SiteResponse } from './site-client.ts'
 
-/** What a site answered for one file. */
+/** The responses of a site for one file. */
 export interface FileAnswers {
   readonly resource: Resource
-  /** Whether the site makes bytes of its own. */
+  /** Whether the server generates the bytes. */
   readonly isRuntime?: boolean
-  /** As it was asked for. */
   readonly path: string
-  /** To a client that names no coding. */
+  /** The response for a client without `Accept-Encoding`. */
   readonly plain: SiteResponse
-  /** To clients that want one coding each. */
+  /** The responses for clients that accept one coding. */
   readonly coded: ReadonlyMap<ContentCoding, SiteResponse>
-  /** To a client that takes what browsers take. */
+  /** The response for a browser. */
   readonly browser: SiteResponse
-  /** To the same client, which has it by now; `undefined` where the answer named no validator. */
+  /** The response for a browser that sends the validator; `undefined` if there is no validator. */
   readonly again: SiteResponse | undefined
-  /** To one that offers it as a dictionary; `undefined` where the site does not mark it as one (RFC 9842 §2.1). */
+  /** The response for a client that offers the file as a dictionary; `undefined` if it is not one (RFC 9842 §2.1). */
   readonly offering?: SiteResponse | undefined
-  /** Directives of the policy that the environment of the server decides, which is not that of the check. */
+  /** Directives that depend on the environment of the server, which the check does not know. */
   readonly policyByEnvironment?: readonly string[]
 }
 
-/** Compares the answers for a file with what the build says of it. */
+/** Compares the responses for a file with the build. */
 export function checkFileAnswers(answers: FileAnswers): SiteObservation[] {
   const { path, plain, coded, browser } = answers
   const all = [plain, ...coded.values(), browser]
@@ -40,7 +39,7 @@ export function checkFileAnswers(answers: FileAnswers): SiteObservation[] {
   }
   const judged = { ...answers, all }
   const bodies = checkBodies(judged)
-  // Of other bytes, everything else is other, too.
+  // If the bytes differ, all other fields differ too.
   if (bodies.length > 0) return bodies
   return [
     ...checkCodings(judged),
@@ -53,7 +52,7 @@ export function checkFileAnswers(answers: FileAnswers): SiteObservation[] {
 }
 
 interface CheckedAnswers extends FileAnswers {
-  /** Those that have a body. */
+  /** The responses with a body. */
   readonly all: readonly SiteResponse[]
 }
 
@@ -68,7 +67,6 @@ function checkBodies({ resource, isRuntime, path, all }: CheckedAnswers): SiteOb
   return undecoded === undefined ? [] : [{ code: 'not-decoded', path, detail: undecoded.coding }]
 }
 
-/** Whether these are the very bytes of one of the build's variants. */
 function isOfBuild({ representations }: Resource, { coding, sha256 }: SiteResponse): boolean {
   return representations.some((made) => made.coding === coding && made.entityTag === entityTagOf(sha256))
 }
@@ -117,7 +115,7 @@ function checkFreshness({ resource, path, all, again }: CheckedAnswers): SiteObs
   ]
 }
 
-/** Whether a cache on the way has kept a page that is to be asked for each time. */
+/** Finds a page that a cache stored although it needs revalidation. */
 export function checkPageAge(
   resource: Resource,
   path: string,
@@ -131,7 +129,6 @@ export function checkPageAge(
     : []
 }
 
-/** Whether a cache between may keep a page because a rule of the build tells it so. */
 function isCacheableByProxies(resource: Resource): boolean {
   return [...expectedFields(resource)].some(
     ([name, value]) =>
@@ -141,24 +138,24 @@ function isCacheableByProxies(resource: Resource): boolean {
   )
 }
 
-/** How old a stored answer is, in seconds; at least 1 where a cache says that it did not ask for it. */
+/** Returns the age of a stored response in seconds, or at least 1 if a cache reports a hit. */
 function ageOf({ fields }: Pick<SiteResponse, 'fields'>): number {
   const verdicts = ['x-cache', 'x-cache-status', 'x-proxy-cache', 'cf-cache-status'].map(
     (name) => fields[name],
   )
   const isHit = verdicts.some((verdict) => /\bhit\b/i.test(String(verdict ?? '')))
-  // RFC 9111 §5.1: whole seconds; anything else says nothing.
+  // Other values than whole seconds are invalid (RFC 9111 §5.1).
   const seconds = /^\d{1,10}$/.test(String(fields.age)) ? Number(fields.age) : 0
   return Math.max(seconds, isHit ? 1 : 0)
 }
 
-/** A month: nobody asks for a file again sooner than that because of a shorter time. */
+/** A month in seconds. A longer lifetime makes no practical difference. */
 const longEnough = 30 * 86_400
 
-/** Without `Cache-Control` browsers keep what has a date for as long as they like (RFC 9111 §4.2.2): a minute at least. */
+/** Browsers choose a lifetime if `Cache-Control` is absent (RFC 9111 §4.2.2). The check assumes a minute. */
 const heuristicSeconds = 60
 
-/** For how long a browser uses an answer without asking (RFC 9111 §5.2.2). */
+/** Returns the seconds for which a browser reuses a response without revalidation (RFC 9111 §5.2.2). */
 export function freshnessLifetimeSeconds(cacheControl: string | undefined): number {
   if (cacheControl === undefined) return heuristicSeconds
   if (/\bno-(?:cache|store)\b/i.test(cacheControl)) return 0
@@ -166,7 +163,7 @@ export function freshnessLifetimeSeconds(cacheControl: string | undefined): numb
   return seconds === undefined ? heuristicSeconds : Number(seconds)
 }
 
-/** Judged by themselves, or the connection's. */
+/** Headers with a check of their own, and headers of the connection. */
 const fieldsCheckedElsewhere: ReadonlySet<string> = new Set([
   'accept-ranges',
   'cache-control',
@@ -193,7 +190,7 @@ function checkFields({ resource, path, all }: CheckedAnswers): SiteObservation[]
   return found
 }
 
-/** Whether somebody on the way has put another policy in the place of the build's, or a second one beside it. */
+/** Finds a policy that differs from the build's, or a second policy. */
 function checkPolicy({
   resource,
   path,
@@ -218,7 +215,7 @@ function checkPolicy({
   )
 }
 
-/** Whether a cache on the way may give the delta of one visitor to another. */
+/** Finds a cache that may send the delta of one visitor to another. */
 function checkDictionary({ path, all, offering }: CheckedAnswers): SiteObservation[] {
   if (offering === undefined) return []
   const isDelta = offering.coding === 'dcb' || offering.coding === 'dcz'
@@ -239,7 +236,6 @@ function mediaTypeEssence(mediaType = ''): string {
   return (mediaType.split(';')[0] ?? '').trim().toLowerCase()
 }
 
-/** The fields of a 200 by lower-case name. */
 function expectedFields(resource: Resource): ReadonlyMap<string, string> {
   const pairs = fieldPairs(okAnswer(resource.identity, resource))
   return new Map(Array.from(pairs, ([name, value]) => [name.toLowerCase(), value]))

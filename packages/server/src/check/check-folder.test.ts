@@ -21,35 +21,38 @@ async function check(files: FixtureFiles, options = {}): Promise<CheckReport> {
   return await checkFolder(await buildFixture(files, options), plain)
 }
 
-/** Codes and what they are about. */
 function essence({ findings }: CheckReport): unknown {
   return findings.map(({ code, level, paths }) => [level, code, ...paths])
 }
 
 describe('checkFolder', () => {
-  test('finds nothing wrong in a whole build, and says what it looked at', async () => {
+  test('finds no fault in a complete build, and lists the checked aspects', async () => {
     expect(await check(whole)).toMatchObject({
       findings: [],
       right: [
-        '6 files as a start wants them',
-        'no secret by its name',
+        '6 files accepted by the server',
+        'no file with the name of a secret',
         'no public source map',
         '404.html',
-        'every file that pages name',
+        'all files that pages name',
       ],
     })
   })
 
   test.each<readonly [string, (directory: string) => Promise<unknown>, string]>([
-    ['a file that is gone', (directory) => rm(join(directory, 'photo.jpg')), 'SD_MANIFEST_MISMATCH'],
-    ['other bytes', (directory) => writeFile(join(directory, 'photo.jpg'), 'ohtop'), 'SD_MANIFEST_MISMATCH'],
-    ['no folder', (directory) => rm(directory, { recursive: true }), 'SD_BUILD_NOT_FOUND'],
+    ['a missing file', (directory) => rm(join(directory, 'photo.jpg')), 'SD_MANIFEST_MISMATCH'],
     [
-      'a manifest that is cut short',
+      'changed bytes',
+      (directory) => writeFile(join(directory, 'photo.jpg'), 'ohtop'),
+      'SD_MANIFEST_MISMATCH',
+    ],
+    ['a missing folder', (directory) => rm(directory, { recursive: true }), 'SD_BUILD_NOT_FOUND'],
+    [
+      'a truncated manifest',
       (directory) => truncate(join(directory, '.serve-dist/manifest.json'), 10),
       'SD_MANIFEST_INVALID',
     ],
-  ])('reports %s as a start would refuse it', async (_what, spoil, code) => {
+  ])('reports %s with the error of a start', async (_what, spoil, code) => {
     const directory = await buildFixture(whole)
     await spoil(directory)
     const { findings, right } = await checkFolder(directory, plain)
@@ -59,14 +62,14 @@ describe('checkFolder', () => {
     expect(right).toEqual([])
   })
 
-  test('reports what a start would warn of', async () => {
+  test('reports the warnings of a start', async () => {
     const report = await check({ ...whole, _redirects: '/old /new 299' })
     expect(report.findings).toEqual([
       { code: 'start-warns', level: 'warning', paths: [], text: expect.stringContaining('299') },
     ])
   })
 
-  test('goes on where a start refuses a build that has lost its pages', async () => {
+  test('continues if a start rejects a build without its pages', async () => {
     const directory = await buildFixture({ 'assets/main.js': 'script', id_rsa: 'x' })
     await writeFile(join(directory, 'index.html'), '<img src=gone.png>')
     const report = await checkFolder(directory, plain)
@@ -81,7 +84,7 @@ describe('checkFolder', () => {
     ])
   })
 
-  test('reports a build that has lost its manifest, as a start does', async () => {
+  test('reports a lost manifest with the error of a start', async () => {
     const files = { ...whole, 'assets/main.js': 'script '.repeat(100) }
     const directory = await buildFixture(files)
     await rm(join(directory, '.serve-dist'), { recursive: true })
@@ -92,7 +95,7 @@ describe('checkFolder', () => {
     ])
   })
 
-  test('leaves unknown paths to an application, but for those of hashed assets', async () => {
+  test('leaves unknown paths to an application, except hashed assets', async () => {
     const files = {
       'index.html': '<img src=/api/photo><script src=/assets/gone.js></script>',
       'assets/main.js': 'script',
@@ -103,7 +106,7 @@ describe('checkFolder', () => {
     ])
   })
 
-  test('finds secrets by their names: those that are served, and those that lie there', async () => {
+  test('finds secrets by their names, both served and unserved', async () => {
     const report = await check({
       ...whole,
       '.env': 'A=1',
@@ -121,7 +124,7 @@ describe('checkFolder', () => {
     ])
   })
 
-  test('finds source maps, but where a rule denies them', async () => {
+  test('finds source maps unless a rule denies them', async () => {
     const files = { ...whole, 'assets/main.js.map': '{}' }
     expect(essence(await check(files))).toEqual([['warning', 'source-maps-public', 'assets/main.js.map']])
     const directory = await buildFixture(files)
@@ -130,13 +133,13 @@ describe('checkFolder', () => {
     ).toEqual([])
   })
 
-  test('misses a 404 page where unknown paths are a 404', async () => {
+  test('reports a missing 404 page if unknown paths get 404', async () => {
     const { '404.html': _page, ...rest } = whole
     expect(essence(await check(rest, { appType: 'mpa' }))).toEqual([['warning', 'no-404-page', '404.html']])
     expect(essence(await check(rest, { appType: 'spa' }))).toEqual([])
   })
 
-  test('finds files that pages name and nobody has, scripts and styles as errors', async () => {
+  test('finds missing files that pages name, and reports scripts and styles as errors', async () => {
     const report = await check({
       ...whole,
       'index.html': '<script type=module src=/src/main.tsx></script><link rel=icon href=/icon.svg>',
@@ -148,7 +151,7 @@ describe('checkFolder', () => {
     ])
   })
 
-  test('leaves what lies outside of the base to others, and follows redirects of the build', async () => {
+  test('ignores paths outside the base, and follows redirects of the build', async () => {
     const files = {
       'index.html': '<img src=/api/photo><script src=/app/old.js></script><script src=gone.js></script>',
       '404.html': 'nothing',

@@ -9,16 +9,16 @@ import { findAbsentFiles } from './find-absent-files.ts'
 import { findSecretFiles } from './secret-files.ts'
 
 /**
- * Looks for faults in a folder: first whatever a start of the server would refuse or warn of, as the start itself says
- * it, every byte compared; then what it would serve without a word.
+ * Finds faults in a folder. It first reports the errors and warnings of a start, with every digest verified. Then it
+ * looks for faults that a start does not report.
  */
 export async function checkFolder(directory: string, options: CheckFolderOptions): Promise<CheckReport> {
   const findings: Finding[] = []
   const right: string[] = []
   const site = await loadWithFindings(directory, options.load, findings)
   if (site !== undefined && findings.length === 0)
-    right.push(`${pluralize(site.summary.files, 'file')} as a start wants them`)
-  // Of a folder that no server would start with, names can be looked at still.
+    right.push(`${pluralize(site.summary.files, 'file')} accepted by the server`)
+  // The names of files can be checked even if the server would not start.
   const seen = [await checkSecrets(directory, site)]
   if (site !== undefined) {
     for (const look of [checkSourceMaps, checkNotFoundPage, checkPages]) seen.push(await look(site, options))
@@ -33,11 +33,11 @@ export async function checkFolder(directory: string, options: CheckFolderOptions
 /** How the server would be started. */
 export interface CheckFolderOptions {
   readonly load: Pick<LoadSiteOptions, 'rules' | 'unlisted' | 'noManifest' | 'envFile'>
-  /** Whether an application answers what the build lacks (`--ssr`). */
+  /** Whether an application answers paths that the build lacks (`--ssr`). */
   readonly hasApplication: boolean
 }
 
-/** What was found, or what is right. */
+/** Findings, or an aspect without findings. */
 type CheckOutcome = readonly Finding[] | { readonly right: string }
 
 async function loadWithFindings(
@@ -49,14 +49,13 @@ async function loadWithFindings(
     findings.push({ code: 'start-warns', level: 'warning', text, paths: [] })
   }
   try {
-    // Without bodies in memory: only an answer would need them.
     return await loadSiteToInspect(directory, { ...options, verify: 'hash', memoryBudget: 0, onWarning })
   } catch (error) {
     if (!(error instanceof OperatorError)) throw error
     const { code, message } = error
     findings.push({ code, level: 'error', text: `${code}: ${message}`, paths: [] })
     if (code !== 'SD_PAGES_UNLISTED') return undefined
-    // All else of such a folder can be looked at.
+    // The rest of the folder can be checked.
     return await loadWithFindings(directory, { ...options, unlisted: 'ignore' }, findings)
   }
 }
@@ -66,21 +65,21 @@ async function checkSecrets(directory: string, site: Site | undefined): Promise<
   const isServed = (path: string): boolean => site?.files.has(path) === true
   const served = secrets.filter(isServed)
   const unserved = secrets.filter((path) => !isServed(path))
-  if (secrets.length === 0) return site === undefined ? [] : { right: 'no secret by its name' }
+  if (secrets.length === 0) return site === undefined ? [] : { right: 'no file with the name of a secret' }
   return [
     ...finding(
       'secret-served',
       'error',
       served,
       (names) =>
-        `files with names of secrets are served (${names}): everybody can read them; take them out of the build, and replace the secrets where it was deployed before`,
+        `files with names of secrets are served (${names}): all visitors can read them; remove them from the build, and replace the secrets if it was deployed`,
     ),
     ...finding(
       'secret-in-folder',
       'warning',
       unserved,
       (names) =>
-        `files with names of secrets lie in the folder (${names}): serve-dist leaves them out, other servers and copies may not; take them out of the build`,
+        `files with names of secrets are in the folder (${names}): serve-dist does not serve them, but other servers may; remove them from the build`,
     ),
   ]
 }
@@ -93,7 +92,7 @@ async function checkSourceMaps({ files, sourceMaps }: Site): Promise<CheckOutcom
     'warning',
     maps,
     (names) =>
-      `source maps (${names}) are public: everybody can read the sources; sourceMaps: 'deny' in serve-dist.config.json keeps them from visitors`,
+      `source maps (${names}) are public: all visitors can read the sources; set sourceMaps: 'deny' in serve-dist.config.json to prevent this`,
   )
 }
 
@@ -118,7 +117,7 @@ async function checkPages(site: Site, { hasApplication }: CheckFolderOptions): P
     const needed = { name: '@serve-dist/precompress', neededBy: 'reading pages' }
     const { filesOfPage } = await loadOptional(needed, async () => await import('@serve-dist/precompress'))
     const absent = await findAbsentFiles(site, { filesOfPage, hasApplication })
-    if (absent.length === 0) return { right: 'every file that pages name' }
+    if (absent.length === 0) return { right: 'all files that pages name' }
     const name = ({ page, url }: (typeof absent)[number]): string => `${url} in ${page}`
     return [
       ...finding(
@@ -126,14 +125,14 @@ async function checkPages(site: Site, { hasApplication }: CheckFolderOptions): P
         'error',
         absent.filter(({ isNeeded }) => isNeeded).map(name),
         (names) =>
-          `pages name scripts or styles that are not there (${names}): they do not work or look as they should; build again, or mend the URLs and the base`,
+          `pages name missing scripts or styles (${names}): these pages do not work or look wrong; build again, or fix the URLs and the base`,
       ),
       ...finding(
         'page-names-missing',
         'warning',
         absent.filter(({ isNeeded }) => !isNeeded).map(name),
         (names) =>
-          `pages name files that are not there (${names}): each visit asks for them in vain; add them to the build, or take them out of the pages`,
+          `pages name missing files (${names}): each visit requests them for nothing; add them to the build, or remove them from the pages`,
       ),
     ]
   } catch (error) {
@@ -142,7 +141,6 @@ async function checkPages(site: Site, { hasApplication }: CheckFolderOptions): P
   }
 }
 
-/** None where there is no path. */
 function finding(
   code: string,
   level: Finding['level'],

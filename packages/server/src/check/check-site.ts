@@ -29,29 +29,27 @@ import {
 } from './check-stopped.ts'
 
 export interface CheckSiteOptions extends Omit<SiteAccess, 'origin' | 'signal'> {
-  /** Whether every file is asked for. */
   readonly all: boolean
   /**
    * Milliseconds for the whole check.
-   * @default by the plan: a minute, and a second for each request and for each 100 kB
+   * @default a minute, and a second for each planned request and for each 100 kB
    */
   readonly timeLimit?: number
-  /** Called before the first request. */
   readonly onPlan: (plan: RequestPlan) => void
-  /** Called after each request with how many there were. */
+  /** Called after each request with the number of requests so far. */
   readonly onProgress: (requests: number) => void
 }
 
 /**
- * Asks a running site for the files of a build, in six steps, and says what is other than the build has it:
+ * Compares a running site with a build, in six steps:
  *
- * 1. Plan which files, and how many requests that is (`plan-requests.ts`).
- * 2. Ask for one page: where somebody must sign in or may not ask, nothing can be said (`check-stopped.ts`).
+ * 1. Plan the files and the number of requests (`plan-requests.ts`).
+ * 2. Request one page. If the site needs a login or blocks the request, the check stops (`check-stopped.ts`).
  * 3. Offer HTTP/2.
- * 4. Ask for each file: plain, in each coding, as a browser does, again with its validator, and with itself as a
- *    dictionary where the site marks it as one (`check-file-answers.ts`).
- * 5. Ask for a script that no build has, and for two files several times, on connections of their own.
- * 6. Where a cache stands on the way, ask for pages again once what it keeps has grown older.
+ * 4. Request each file: without a coding, in each coding, like a browser, and with its validator. If the site marks the
+ *    file as a dictionary, offer it as one (`check-file-answers.ts`).
+ * 5. Request a script that no build has, and two files several times on separate connections.
+ * 6. If there is a cache, request pages again after a wait.
  */
 export async function checkSite(address: URL, site: Site, options: CheckSiteOptions): Promise<CheckReport> {
   const target = address.href
@@ -79,7 +77,7 @@ export async function checkSite(address: URL, site: Site, options: CheckSiteOpti
   try {
     const [first] = plan.targets
     if (first === undefined)
-      throw new OperatorError('SD_OPTION_INVALID', `${site.directory}: no file to ask for`)
+      throw new OperatorError('SD_OPTION_INVALID', `${site.directory}: the site has no files`)
     options.onPlan(plan)
     // 2. One page.
     const mount = mountPath(address, site)
@@ -103,7 +101,7 @@ export async function checkSite(address: URL, site: Site, options: CheckSiteOpti
     const files: ProbedFile[] = []
     await forEachConcurrently(plan.targets.entries(), options.concurrency, async ([index, each]) => {
       files[index] = await probeFile(each, asked).catch((error: unknown) => {
-        // Other requests may take half a minute.
+        // Stop the other requests, which may take half a minute.
         stop.abort()
         throw error
       })
@@ -128,7 +126,7 @@ export async function checkSite(address: URL, site: Site, options: CheckSiteOpti
   }
 }
 
-/** Where the build stands: its own base, unless the address has a path. */
+/** Returns the path of the URL if it has one, else the base of the build. */
 function mountPath({ pathname }: URL, { base }: Site): string {
   return pathname === '/' ? base : pathname.replace(/\/?$/, '/')
 }
@@ -137,7 +135,7 @@ function isOfOtherBuild({ code }: SiteObservation): boolean {
   return code === 'gone' || code === 'other-bytes'
 }
 
-/** Where most files are others, all of them belong to another build: one finding says more than twenty. */
+/** Reports another build as one finding if most files are missing or differ. */
 function foldObservationsOfOtherBuild(
   observations: readonly SiteObservation[],
   files: number,
@@ -149,7 +147,7 @@ function foldObservationsOfOtherBuild(
   return [{ code: 'other-build', path, detail }, ...observations.filter((each) => !isOfOtherBuild(each))]
 }
 
-/** What each file was asked about, and the findings that say otherwise. */
+/** The checked aspects of each file and the findings that concern them. */
 const aspects: readonly (readonly [string, readonly SiteFindingCode[]])[] = [
   ['codings', ['stripped', 'recompressed', 'unasked-coding', 'broken-coding']],
   ['ETag', ['no-etag', 'shared-etag', 'etag-changes']],
@@ -168,14 +166,14 @@ function describePassedChecks(
   const isStrange = has('failed', 'gone', 'other-bytes', 'other-build', 'broken-coding', 'not-decoded')
   return [
     ...(isStrange ? [] : [`bytes of ${pluralize(targets.length, 'file')}`]),
-    // Of other bytes nothing else was looked at.
+    // For files with other bytes, nothing else was checked.
     ...aspects.flatMap(([aspect, codes]) => (has('failed', 'other-build', ...codes) ? [] : aspect)),
     ...(has('missing-as-page', 'missing-kept') ? [] : ['404 for a missing script']),
     ...(protocol === 'h2' ? ['HTTP/2'] : []),
   ]
 }
 
-/** Browsers treat this machine as secure (Secure Contexts §3.1). */
+/** Browsers treat these hosts as secure (Secure Contexts §3.1). */
 function isLocal({ hostname }: URL): boolean {
   return /^(?:localhost|.*\.localhost|127\..*|\[::1\])$/.test(hostname)
 }

@@ -1,26 +1,24 @@
 import type { SiteResponse } from './site-client.ts'
 
-/** Somebody on the way does not let us ask: that says nothing about the build. */
+/** A proxy blocks the requests, so the check says nothing about the build. */
 export class CheckStopped extends Error {
   override readonly name = 'CheckStopped'
 }
 
-/** What a page is called that asks who somebody is. */
 const signIn = /log-?in|sign-?in|oauth|\bauth|\bsso\b|saml/i
 
 /**
- * Ends the check at an answer that is not the site's own.
+ * Stops the check if a proxy answered instead of the site.
  *
- * @throws CheckStopped with one sentence: what it is, and what to do.
+ * @throws CheckStopped with the cause and the fix in one sentence.
  */
 export function stopIfIntercepted(
   { status, fields }: Pick<SiteResponse, 'status' | 'fields'>,
   url: URL,
 ): void {
   if (status === 401) throwCheckStopped(url, "answers 401; pass credentials with -H 'Authorization: …'")
-  if (status === 403)
-    throwCheckStopped(url, 'answers 403; let this client through, or pass with -H what it has to show')
-  if (status === 429) throwCheckStopped(url, 'answers 429; let this client ask more often')
+  if (status === 403) throwCheckStopped(url, 'answers 403; allow this client, or pass credentials with -H')
+  if (status === 429) throwCheckStopped(url, 'answers 429; raise the rate limit for this client')
   const location = fields.location ?? ''
   if (status < 300 || status >= 400 || !URL.canParse(location, url.href)) return
   const target = new URL(location, url)
@@ -29,17 +27,16 @@ export function stopIfIntercepted(
   if (target.origin !== url.origin || signIn.test(target.pathname))
     throwCheckStopped(
       url,
-      `redirects to ${target.origin}${target.pathname}; sign in, and pass what shows it with -H 'Cookie: …'`,
+      `redirects to ${target.origin}${target.pathname}; sign in, and pass the session with -H 'Cookie: …'`,
     )
 }
 
-/** Ends the check where not even one page comes. */
+/** Stops the check if the first page gets a server error. */
 export function stopOnServerError(url: URL, { status }: Pick<SiteResponse, 'status'>): void {
-  if (status >= 500)
-    throwCheckStopped(url, `answers ${status}; start the site, or mend what stands in front of it`)
+  if (status >= 500) throwCheckStopped(url, `answers ${status}; start the site, or repair its proxy`)
 }
 
-/** Ends the check of a site that answers so slowly, or in drips, that it would never end. */
+/** Stops the check of a site that is too slow. */
 export function stopAtTimeLimit(
   url: URL,
   { timeLimit, asked, planned }: Readonly<Record<'timeLimit' | 'asked' | 'planned', number>>,
@@ -47,11 +44,11 @@ export function stopAtTimeLimit(
   const seconds = Math.ceil(timeLimit / 1000)
   throwCheckStopped(
     url,
-    `answered ${asked} of up to ${planned} requests in ${seconds} s, which is too slow to check; look at its load and the way to it, or leave out --all`,
+    `answered ${asked} of up to ${planned} requests in ${seconds} s, which is too slow; reduce its load, check the network, or omit --all`,
   )
 }
 
-/** Ends the check where nobody answers. */
+/** Stops the check if the site does not answer. */
 export function stopAsUnreachable(url: URL, error: unknown): never {
   const reason = error instanceof Error ? error.message : String(error)
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
@@ -59,8 +56,8 @@ export function stopAsUnreachable(url: URL, error: unknown): never {
   throwCheckStopped(
     url,
     isUntrusted
-      ? `shows a certificate that is not trusted (${reason}); --insecure takes any`
-      : `does not answer (${reason === '' ? code : reason}); start the site, or connect elsewhere with --resolve`,
+      ? `shows a certificate that is not trusted (${reason}); --insecure accepts any certificate`
+      : `does not answer (${reason === '' ? code : reason}); start the site, or connect to another address with --resolve`,
   )
 }
 

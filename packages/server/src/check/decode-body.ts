@@ -3,12 +3,11 @@ import * as zlib from 'node:zlib'
 import { formatBytes } from '@serve-dist/foundation/text/byte-size'
 import { sha256Of } from '@serve-dist/foundation/text/sha256-of'
 
-/** What a body is without its coding: its digest, or why nobody knows. */
+/** The digest of a decoded body. `broken`: it cannot be decoded. `unknown`: there is no decoder. */
 export type DecodedBody = { readonly sha256: string } | 'broken' | 'unknown'
 
 type Decode = (bytes: Uint8Array, options: { readonly maxOutputLength: number }) => Uint8Array
 
-/** What should come out of a decoder, and the most that may. */
 interface Expected {
   readonly size: number
   readonly mostBytes: number
@@ -19,14 +18,14 @@ const decoders: ReadonlyMap<string, Decode | undefined> = new Map<string, Decode
   ['x-gzip', zlib.gunzipSync],
   ['deflate', zlib.inflateSync],
   ['br', zlib.brotliDecompressSync],
-  // From Node 22.15 on.
+  // Needs Node 22.15.
   ['zstd', zlib.zstdDecompressSync],
 ])
 
 /**
- * Decodes a body; `unknown` is a coding that cannot be decoded here.
+ * Decodes a body and returns its digest.
  *
- * @throws an error where more comes out than may: it would only fill the memory.
+ * @throws an error if the decoded body exceeds the limit.
  */
 export async function decodeBody(
   coding: string,
@@ -40,12 +39,12 @@ export async function decodeBody(
   } catch (error) {
     if (error instanceof RangeError && 'code' in error && error.code === 'ERR_BUFFER_TOO_LARGE')
       throw new Error(`more than ${formatBytes(mostBytes)} when decoded`, { cause: error })
-    // Whatever the decoder dislikes, a browser would too.
+    // A browser could not decode this body either.
     return 'broken'
   }
 }
 
-/** What compresses for Node 20 can decode as well, where it is installed. */
+/** Decodes with the optional WebAssembly package that also compresses on Node 20. */
 async function decodeZstdInWasm(bytes: Uint8Array, size: number): Promise<DecodedBody> {
   const library = await import('@serve-dist/precompress').catch(() => undefined)
   const decoder = await library?.openZstdDecoder(size)

@@ -9,18 +9,18 @@ function sentences(observations: readonly SiteObservation[], ...seen: readonly P
 }
 
 describe('describeObservations', () => {
-  test('makes one sentence of all that is of one kind, each file weighed once', () => {
+  test('combines observations of one kind into a sentence, and counts each file once', () => {
     const paths = ['/a.js', '/b.js', '/c.js', '/d.js']
     const stripped = paths.flatMap((path): SiteObservation[] => [
       { code: 'stripped', path, detail: 'zstd', bytes: 2000, of: 1000 },
       { code: 'stripped', path, detail: 'br', bytes: 2000, of: 1000 },
     ])
     expect(sentences(stripped)).toEqual([
-      "codings lost on the way: zstd and br of /a.js, /b.js and 2 more: a browser loads 12.0 kB of these 4 files in place of 4.0 kB; let the client's Accept-Encoding through to serve-dist",
+      "codings lost on the way: zstd and br of /a.js, /b.js and 2 more: a browser loads 12.0 kB of these 4 files instead of 4.0 kB; forward the client's Accept-Encoding to serve-dist",
     ])
   })
 
-  test('prints what a site sent without what would move a cursor, and not all of a long field', () => {
+  test('escapes control characters of a site, and shortens a long header', () => {
     const [text = ''] = sentences([{ code: 'media-type', path: '/', detail: `\u009B2J${'x'.repeat(9000)}` }])
     expect(text).toMatch(/^Content-Type of \/ is \\u\{9b\}2Jx{192}…: browsers/)
   })
@@ -32,7 +32,7 @@ describe('describeObservations', () => {
   })
 
   test.each(Object.entries(findingMessages))(
-    'has places in the sentence of %s that it fills',
+    'uses known placeholders in the sentence of %s',
     (_code, words) => {
       const sentence = [words.what, words.cost].join(': ')
       const places = sentence.match(/\{\w+\}/g) ?? []

@@ -5,19 +5,19 @@ import { type Finding, formatNames } from './finding.ts'
 import type { Proxy } from './detect-proxies.ts'
 import { type SiteFindingCode, findingMessages } from './finding-messages.ts'
 
-/** One thing that was seen of one path. */
+/** One observation about a path. */
 export interface SiteObservation {
   readonly code: SiteFindingCode
   readonly path: string
-  /** A coding, a status, a field's value or name: what the finding is about. */
+  /** A coding, a status, or the value or name of a header. */
   readonly detail?: string
   /** Bytes that a browser loads without need. */
   readonly bytes?: number
-  /** Bytes that it would load. */
+  /** Bytes that it should load. */
   readonly of?: number
 }
 
-/** One finding for all that was seen of one kind, with the mend of the proxies that were seen. */
+/** Combines the observations of each kind into one finding, with the fixes for the proxies that were seen. */
 export function describeObservations(
   observations: readonly SiteObservation[],
   seen: readonly Proxy[],
@@ -39,7 +39,7 @@ export function describeObservations(
   })
 }
 
-/** A field may have 16 kB, and controls of a terminal (C1) that Node lets through. */
+/** Shortens a header value and escapes control characters (C1), which Node accepts. */
 function printable(detail: string): string {
   const text = escapeInvisible(detail)
   return text.length > longestDetail ? `${text.slice(0, longestDetail)}…` : text
@@ -47,13 +47,13 @@ function printable(detail: string): string {
 
 const longestDetail = 200
 
-/** Of each path once: several codings may be lost of one file. */
+/** Sums the lost bytes. A path counts once, although it may have lost several codings. */
 function describeLostSavings(observations: readonly SiteObservation[]): string {
   const byPath = new Map(observations.map(({ path, bytes = 0, of = 0 }) => [path, { bytes, of }]))
   const sum = (name: 'bytes' | 'of'): number =>
     [...byPath.values()].reduce((all, each) => all + each[name], 0)
   const [lost, least] = [sum('bytes'), sum('of')]
-  if (lost === 0) return 'browsers lose nothing by it, other clients load more'
+  if (lost === 0) return 'browsers load nothing more, but other clients do'
   const files = byPath.size === 1 ? 'it' : `these ${pluralize(byPath.size, 'file')}`
-  return `a browser loads ${formatBytes(least + lost)} of ${files} in place of ${formatBytes(least)}`
+  return `a browser loads ${formatBytes(least + lost)} of ${files} instead of ${formatBytes(least)}`
 }

@@ -15,6 +15,6 @@ test.each([
   [{ 'x-served-by': 'cache-fra-1', via: '1.1 varnish' }, ['Fastly']],
   [{ server: 'Caddy' }, ['Caddy']],
   [{ server: 'Apache' }, []],
-])('seenProxies of %j is %j', (fields, proxies) => {
+])('detectProxies of %j is %j', (fields, proxies) => {
   expect(detectProxies(fields)).toEqual(proxies)
 })

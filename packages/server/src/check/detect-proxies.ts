@@ -1,11 +1,10 @@
 import type { IncomingHttpHeaders } from 'node:http'
 
-/** What stands in front of a site, where the fields of its answers show it. */
+/** A proxy that adds recognizable headers to responses. */
 export type Proxy = 'nginx' | 'ingress-nginx' | 'Cloudflare' | 'Varnish' | 'CloudFront' | 'Fastly' | 'Caddy'
 
-/** What each is known by. */
 const signs: readonly (readonly [Proxy, (fields: IncomingHttpHeaders) => boolean])[] = [
-  // The HSTS that the Kubernetes controller sends by default, and its cookie for sticky sessions.
+  // The default HSTS header and the sticky-session cookie of the Kubernetes controller.
   [
     'ingress-nginx',
     (fields) =>
@@ -20,7 +19,7 @@ const signs: readonly (readonly [Proxy, (fields: IncomingHttpHeaders) => boolean
   ['Caddy', (fields) => /caddy/i.test(`${String(fields['server'])} ${fields.via}`)],
 ]
 
-/** The proxies whose signs these fields bear; the Kubernetes controller is not named as nginx again. */
+/** Returns the proxies that the headers show. ingress-nginx is not also reported as nginx. */
 export function detectProxies(fields: IncomingHttpHeaders): Proxy[] {
   const seen = signs.flatMap(([proxy, shows]) => (shows(fields) ? proxy : []))
   return seen.includes('ingress-nginx') ? seen.filter((proxy) => proxy !== 'nginx') : seen

@@ -8,26 +8,26 @@ import { noRequestFields } from '../protocol/request-fields.ts'
 import { encodePath } from '../protocol/request-path.ts'
 import type { Site } from '../site/site.ts'
 
-/** A file that a page names, and that the site would answer with a 404. */
+/** A file that a page names although the site would answer 404 for it. */
 export interface AbsentFile {
-  /** Of the folder. */
+  /** The path of the page in the folder. */
   readonly page: string
-  /** As it stands in the page. */
+  /** The URL in the page. */
   readonly url: string
   readonly isNeeded: boolean
 }
 
-/** Any host: what a page names on another one is not of this build. */
+/** A stand-in for the host of the site. URLs with another host are not part of the build. */
 const origin = 'http://page.invalid'
 
 export interface FindAbsentOptions {
-  /** Reads a page's text. */
+  /** Returns the files that a page names, by the text of the page. */
   readonly filesOfPage: (text: string) => Promise<FilesOfPage>
-  /** Whether somebody answers for unknown paths, but for those of hashed assets. */
+  /** Whether an application answers unknown paths outside the assets folder. */
   readonly hasApplication: boolean
 }
 
-/** The files that pages name and the site does not have, by the very decision that its server would make. */
+/** Finds files that pages name and the site lacks. It uses the server's own decision for each path. */
 export async function findAbsentFiles(
   site: Site,
   { filesOfPage, hasApplication }: FindAbsentOptions,
@@ -49,7 +49,7 @@ export async function findAbsentFiles(
   return absent
 }
 
-/** What lies outside of the base is somebody else's. */
+/** Paths outside the base count as served, because another program may serve them. */
 function isServed(site: Site, { origin: host, pathname, search }: URL): boolean {
   if (host !== origin || !pathname.startsWith(site.base)) return true
   const asked = { ...noRequestFields, target: pathname + search }

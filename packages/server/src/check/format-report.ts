@@ -5,17 +5,17 @@ import type { CheckReport } from './finding.ts'
 
 export interface FormatOptions {
   readonly colors: boolean
-  /** Of the terminal; a file and a pipe get one line for each finding. */
+  /** The width of the terminal. Absent for files and pipes, where each finding is one line. */
   readonly columns: number | undefined
 }
 
-/** Wide enough for every label, and one space. */
+/** The width of the longest label, and one space. */
 const margin = 9
 
-/** The report for a person: errors, then warnings, then in one line what is right. */
+/** Formats a report as text: errors, warnings, and one line of aspects without a finding. */
 export function formatReport(report: CheckReport, { colors, columns }: FormatOptions): string {
   const line = (label: Label, text: string): string => {
-    // An error of a start has lines of its own.
+    // The error of a start can have several lines.
     const lines = escapeMessage(text)
       .split('\n')
       .flatMap((part) => (columns === undefined ? [part] : wrap(part, columns - margin)))
@@ -32,7 +32,6 @@ export function formatReport(report: CheckReport, { colors, columns }: FormatOpt
   ].join('\n')
 }
 
-/** The report for a program. */
 export function formatReportAsJson({ target, stopped, findings, right }: CheckReport): string {
   return JSON.stringify({ version: 1, target, stopped, findings, right }, undefined, 2)
 }
@@ -44,14 +43,14 @@ const colorOf = { error: 'red', warning: 'yellow', right: 'green', stopped: 'red
 function summarize({ findings }: CheckReport): string {
   const of = (level: string): number => findings.filter((finding) => finding.level === level).length
   const [errors, warnings] = [of('error'), of('warning')]
-  if (errors + warnings === 0) return 'nothing wrong was found'
+  if (errors + warnings === 0) return 'no problems found'
   return [
     ...(errors > 0 ? [pluralize(errors, 'error')] : []),
     ...(warnings > 0 ? [pluralize(warnings, 'warning')] : []),
   ].join(', ')
 }
 
-/** Lines of whole words, indented as the first; a longer word has a line of its own. */
+/** Wraps a line at words and repeats its indent. A longer word has its own line. */
 function wrap(text: string, columns: number): string[] {
   const [indent = ''] = /^ */.exec(text) ?? []
   const lines: string[] = []

@@ -3,7 +3,7 @@ import { buildFixture, type FixtureFiles } from '../../test/support/build-fixtur
 import { loadSite } from '../load/load-site.ts'
 import { planRequests, type RequestPlan } from './plan-requests.ts'
 
-/** Files whose names end in their sizes. */
+/** Files with their sizes at the end of their names. */
 function sized(folder: string, count: number): FixtureFiles {
   const sizes = Array.from({ length: count }, (_, index) => index + 1)
   return Object.fromEntries(sizes.map((size) => [`${folder}/${size}.bin`, new Uint8Array(size)]))
@@ -19,7 +19,7 @@ function names({ targets }: RequestPlan): string[] {
 }
 
 describe('planRequests', () => {
-  test('takes all pages, the front page first, and files by the names that people link to', async () => {
+  test('plans all pages, the home page first, and uses the URLs of links', async () => {
     const plan = await planOf({
       'about.html': 'about',
       'guide/index.html': 'guide',
@@ -32,7 +32,7 @@ describe('planRequests', () => {
     expect(plan.files).toBe(3)
   })
 
-  test('takes the 25 largest hashed files, and 25 others that chance finds alike each time', async () => {
+  test('plans the 25 largest hashed files, and 25 others that are the same each time', async () => {
     const files = { 'index.html': 'front', ...sized('assets', 40), ...sized('files', 100) }
     const plan = await planOf(files)
     const largest = Array.from({ length: 25 }, (_, index) => `assets/${40 - index}.bin`)
@@ -44,7 +44,7 @@ describe('planRequests', () => {
     expect(new Set(names(plan)).size).toBe(51)
   })
 
-  test('takes every file where all are wanted', async () => {
+  test('plans every file with --all', async () => {
     const files = { 'index.html': 'front', ...sized('files', 100) }
     expect((await planOf(files, true)).targets).toHaveLength(101)
   })

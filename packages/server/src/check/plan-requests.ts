@@ -4,43 +4,36 @@ import { pageUrls } from '../site/page-urls.ts'
 import { encodePath } from '../protocol/request-path.ts'
 import type { Resource, Site } from '../site/site.ts'
 
-/** A file to ask a site for. */
 export interface Target {
   readonly resource: Resource
-  /** Percent-encoded, below the path where the build stands. */
+  /** The percent-encoded path below the path of the build. */
   readonly name: string
-  /** Whether each server makes its own bytes. */
+  /** Whether each server generates its own bytes. */
   readonly isRuntime: boolean
 }
 
-/** What will be asked. */
 export interface RequestPlan {
-  /** Pages first. */
   readonly targets: readonly Target[]
-  /** Files of the build that could be asked for. */
+  /** The number of files that could be requested. */
   readonly files: number
-  /** At most. */
   readonly requests: number
-  /** Of the bodies, at most. */
   readonly bytes: number
 }
 
-/** Files beside pages, unless all are wanted. */
 const maximumFiles = 50
 
 /**
- * Chooses what to ask for: all pages, and of the other files those that cost most when they are wrong. Half of the
- * places go to hashed files, largest first; the other half to what chance finds among the rest, the same for the same
- * build.
+ * Plans requests for all pages and a selection of other files. Half of the selection are the largest hashed files. The
+ * other half is drawn from the rest, and is always the same for the same build.
  */
 export function planRequests(site: Site, { all }: { readonly all: boolean }): RequestPlan {
   const targets = [...site.files.values()].flatMap((resource): Target[] => {
     const name = encodePath(pageUrls(resource.path).at(-1) ?? resource.path)
-    // A rule may have put something else in its place. Source maps may be denied, or lie elsewhere: no visitor asks.
+    // A rule may redirect or replace the path. Source maps may be denied or stored elsewhere, and visitors do not request them.
     const isAsked = site.table.get(site.base + name) === resource && !isSourceMap(resource.path)
     return isAsked ? [{ resource, name, isRuntime: resource.path === site.environment?.path }] : []
   })
-  // The front page is the first: where it does not come, nothing else is asked for.
+  // The home page is first: if it fails, the check stops.
   const pages = targets
     .filter(({ resource }) => resource.isPage)
     .toSorted((a, b) => Number(isFrontPage(b)) - Number(isFrontPage(a)))
@@ -58,18 +51,18 @@ function isFrontPage({ resource }: Target): boolean {
   return resource.path === 'index.html'
 }
 
-/** For each file: plain, in each coding, as a browser asks, once more with its validator, and with its dictionary. */
+/** Returns the number of requests: identity, each coding, a browser, its validator and its dictionary. */
 function requestsOf({ resource }: Target): number {
   return resource.representations.length + (isHashed(resource) ? 3 : 2)
 }
 
-/** Tries of each of two files, to meet several replicas. */
+/** The number of requests for each of two files, to reach several replicas. */
 export const replicaAttempts = 6
 
-/** Pages to ask for again behind a cache: what one page shows, all do. */
+/** The number of pages to request again behind a cache, where all pages behave alike. */
 export const maximumAgedPages = 3
 
-/** The first request, a script that is not there, the tries, pages again. */
+/** The first request, the missing script, the replica requests, and the aged pages. */
 const requestsAround = 1 + 1 + 2 * replicaAttempts + maximumAgedPages
 
 function bytesOf({ resource }: Target): number {
@@ -90,7 +83,7 @@ function chooseFiles(targets: readonly Target[], seed: string): readonly Target[
   return [...first, ...drawn.slice(0, maximumFiles / 2).map(({ target }) => target)]
 }
 
-/** Whether a file never changes under its name. */
+/** Whether the content of a file never changes under its name. */
 export function isHashed({ cacheControl }: Resource): boolean {
   return cacheControl.includes('immutable')
 }

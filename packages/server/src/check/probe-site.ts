@@ -9,37 +9,37 @@ import type { SiteRequest, SiteResponse } from './site-client.ts'
 import type { SiteObservation } from './describe-observations.ts'
 import { CheckStopped } from './check-stopped.ts'
 
-// The questions of a check, and what their answers show.
+// The requests of a check.
 
-/** A site, and where the build stands on it. */
+/** A site and the path of the build on it. */
 export interface ProbedSite {
-  /** Ends the check at an answer that is not the site's own. */
+  /** Stops the check if a proxy answers instead of the site. */
   readonly ask: (question: SiteRequest & { readonly isMissing?: boolean }) => Promise<SiteResponse>
-  /** Begins and ends with `/`, percent-encoded. */
+  /** The path of the build: percent-encoded, with `/` at both ends. */
   readonly mount: string
-  /** Directives of the policy that the environment of the server decides. */
+  /** Directives of the policy that depend on the environment of the server. */
   readonly policyByEnvironment?: readonly string[]
 }
 
-/** What the answers for one file show. */
+/** The observations for one file. */
 export interface ProbedFile {
   readonly target: Target
   readonly observations: readonly SiteObservation[]
-  /** Whether a cache says how old its answer is. */
+  /** Whether a response has `Age`. */
   readonly isAged: boolean
 }
 
-/** What browsers ask for. */
+/** The `Accept-Encoding` of browsers. */
 export const browserCodings = 'gzip, deflate, br, zstd'
 
-/** @param codings - none is what simple clients send: curl, crawlers, many libraries. */
+/** @param codings - absent for simple clients, such as curl and crawlers. */
 export function createSiteRequest({ resource, name }: Target, mount: string, codings?: string): SiteRequest {
   const accept = resource.isPage ? 'text/html,application/xhtml+xml,*/*;q=0.8' : '*/*'
   const fields = { accept, ...(codings !== undefined && { 'accept-encoding': codings }) }
   return { path: mount + name, fields, size: resource.identity.bytes.size }
 }
 
-/** Asks for one file as clients of each kind do. */
+/** Requests a file like clients of each kind. */
 export async function probeFile(
   target: Target,
   { ask, mount, policyByEnvironment = [] }: ProbedSite,
@@ -48,7 +48,7 @@ export async function probeFile(
   const path = mount + target.name
   try {
     const question = createSiteRequest(target, mount, browserCodings)
-    // First: what a cache keeps that ignores Vary is then in a coding, which the others cannot read.
+    // Browsers first: a cache that ignores Vary then stores a compressed response, and the other requests reveal it.
     const browser = await ask(question)
     const coded = new Map<ContentCoding, SiteResponse>()
     for (const { coding } of resource.representations) {
@@ -71,7 +71,7 @@ export async function probeFile(
   }
 }
 
-/** As a browser that has this very file: no server has a delta for it, and a cache that has one must not give it away. */
+/** Offers the file itself as the dictionary. No server has a delta for it, and a cache must not answer with another one. */
 function withOwnDictionary(question: SiteRequest, { sha256 }: SiteResponse): SiteRequest {
   const offer = {
     'accept-encoding': `${browserCodings}, dcb, dcz`,
@@ -80,7 +80,7 @@ function withOwnDictionary(question: SiteRequest, { sha256 }: SiteResponse): Sit
   return { ...question, fields: { ...question.fields, ...offer } }
 }
 
-/** What an error shows of a path; one that ends the check is thrown again. */
+/** Returns a function that makes an observation of an error. It rethrows `CheckStopped`. */
 export function describeFailureAt(path: string): (error: unknown) => SiteObservation[] {
   return (error) => {
     if (error instanceof CheckStopped) throw error
@@ -96,7 +96,7 @@ function validatorOf({
   return date === undefined ? undefined : { 'if-modified-since': date }
 }
 
-/** Asks for a script that no build has. */
+/** Requests a script that no build has. */
 export async function probeMissingAsset(
   { assetsPath, base }: Site,
   { ask, mount }: ProbedSite,
@@ -113,7 +113,7 @@ export async function probeMissingAsset(
     : []
 }
 
-/** A page and a hashed file: each replica must have the same tags for them. */
+/** Requests a page and a hashed file several times, to compare the entity tags of replicas. */
 export async function probeReplicas(
   targets: readonly Target[],
   { ask, mount }: ProbedSite,
@@ -139,10 +139,10 @@ export async function probeReplicas(
   return found
 }
 
-/** `Age` counts whole seconds, and is 0 for all that was just asked for. */
+/** `Age` counts whole seconds and is 0 for a response that a cache has just fetched. */
 const agingMilliseconds = 1500
 
-/** Asks for pages again once what a cache on the way keeps of them has grown older. */
+/** Requests pages again after a wait, to see whether a cache stores them. */
 export async function probeAgedPages(
   files: readonly ProbedFile[],
   { ask, mount }: ProbedSite,

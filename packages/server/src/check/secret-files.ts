@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join, relative, sep } from 'node:path'
 
-/** Names of files that hold passwords, tokens or private keys. */
+/** Names of files that contain passwords, tokens or private keys. */
 const secretNames: readonly RegExp[] = [
   /^\.env(?:\..+)?$/,
   /\.(?:pem|key|p12|pfx|jks|keystore|kdbx|ppk)$/i,
@@ -11,12 +11,12 @@ const secretNames: readonly RegExp[] = [
   /\.tfstate$/,
 ]
 
-/** Samples hold no secret. */
+/** Names of samples, which contain no secrets. */
 const sample = /\.(?:example|sample|template|dist)$/
 
 /**
- * The files below a folder that have the name of a secret, sorted. A `.pem` of certificates alone is public, and a `.key`
- * may be a presentation. None in a folder that cannot be listed.
+ * Returns the sorted paths of files with names of secrets, or no path if the folder cannot be listed. A `.pem` that
+ * contains only certificates is public, and a `.key` may be a presentation.
  */
 export async function findSecretFiles(root: string): Promise<string[]> {
   const entries = await readdir(root, { recursive: true, withFileTypes: true }).catch(() => [])

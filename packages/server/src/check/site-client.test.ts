@@ -6,7 +6,7 @@ import { createSiteClient, type SiteClient } from './site-client.ts'
 
 const head = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n'
 
-/** A client of a site that answers each request with what `answer` writes. */
+/** Returns a client of a site whose `answer` writes each response. */
 async function clientOf(answer: (socket: Socket) => void, scheme = 'http'): Promise<SiteClient> {
   const sockets = new Set<Socket>()
   const server: Server = createServer((socket) => {
@@ -37,12 +37,12 @@ function chunk(bytes: Buffer): Buffer {
   return Buffer.concat([Buffer.from(`${bytes.length.toString(16)}\r\n`), bytes, Buffer.from('\r\n')])
 }
 
-describe('a site that means no good', () => {
+describe('createSiteClient', () => {
   afterEach(() => {
     vi.useRealTimers()
   })
 
-  test.each(['', 'Content-Encoding: gzip\r\n'])('sends a body without an end (%j)', async (field) => {
+  test.each(['', 'Content-Encoding: gzip\r\n'])('rejects an endless body (%j)', async (field) => {
     const piece = chunk(Buffer.alloc(65_536))
     const client = await clientOf((socket) => {
       const pour = (): void => {
@@ -55,7 +55,7 @@ describe('a site that means no good', () => {
     await expect(client.ask({ path: '/', size: 10 })).rejects.toThrow('more than 16.8 MB')
   })
 
-  test('sends a body that unfolds to a thousand times its size', async () => {
+  test('rejects a body that decodes to a thousand times its size', async () => {
     const bomb = gzipSync(Buffer.alloc(2 ** 25))
     const client = await clientOf((socket) => {
       socket.write(`${head}Content-Encoding: gzip\r\n\r\n`)
@@ -64,7 +64,7 @@ describe('a site that means no good', () => {
     await expect(client.ask({ path: '/', size: 10 })).rejects.toThrow('more than 16.8 MB')
   })
 
-  test('drips', async () => {
+  test('rejects a response that is too slow', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     const drops = new EventEmitter()
     const begun = once(drops, 'first')
@@ -74,10 +74,10 @@ describe('a site that means no good', () => {
     const failure = client.ask({ path: '/', size: 100_000 }).catch((error: unknown) => error)
     await begun
     await vi.advanceTimersByTimeAsync(41_000)
-    expect(await failure).toEqual(new Error('no whole answer within 40 s'))
+    expect(await failure).toEqual(new Error('no complete response within 40 s'))
   })
 
-  test('drips in the handshake of TLS', async () => {
+  test('rejects a TLS handshake that is too slow', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     const drops = new EventEmitter()
     const begun = once(drops, 'first')
@@ -85,7 +85,7 @@ describe('a site that means no good', () => {
     onTestFinished(() => clearInterval(drips))
     let sent: Socket | undefined
     const client = await clientOf((socket) => {
-      // The head of a record of 16 kB.
+      // The head of a TLS record of 16 kB.
       socket.write(Buffer.from([22, 3, 3, 64, 0]), () => drops.emit('first'))
       sent = socket
     }, 'https')
@@ -95,7 +95,7 @@ describe('a site that means no good', () => {
     expect(await failure).toEqual(new Error('no TLS within 30 s'))
   })
 
-  test('changes the protocol that nobody asked to change', async () => {
+  test('rejects an unexpected upgrade', async () => {
     const client = await clientOf((socket) => {
       socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n')
     })

@@ -6,61 +6,60 @@ import { isIP, type LookupFunction } from 'node:net'
 import { connect } from 'node:tls'
 import { type DecodedBody, decodeBody } from './decode-body.ts'
 
-/** How a site is reached. */
+/** How to connect to a site. */
 export interface SiteAccess {
   readonly origin: URL
-  /** Fields of every request, such as `Authorization`. */
+  /** Headers of every request, such as `Authorization`. */
   readonly fields: Readonly<Record<string, string>>
-  /** The address to connect to, in place of what the name resolves to. */
+  /** The IP address to connect to, instead of the resolved one. */
   readonly address: string | undefined
-  /** Whether any certificate will do. */
+  /** Whether to accept any certificate. */
   readonly insecure: boolean
   readonly concurrency: number
-  /** Ends every request, at the end of the whole check's time. */
+  /** Aborts all requests when the time of the check ends. */
   readonly signal: AbortSignal
 }
 
-/** One request. */
 export interface SiteRequest {
-  /** Percent-encoded, from the root of the host. */
+  /** The percent-encoded path on the host. */
   readonly path: string
   readonly method?: 'GET' | 'HEAD'
   readonly fields?: Readonly<Record<string, string>>
-  /** Bytes of the file, when it is decoded. */
+  /** The size of the decoded file in bytes. */
   readonly size?: number
-  /** Whether on a connection of its own, which a load balancer may lead to another replica. */
+  /** Whether to use a separate connection, which a load balancer may route to another replica. */
   readonly isApart?: boolean
 }
 
-/** One answer; its body is not kept. */
+/** A response without its body. */
 export interface SiteResponse {
   readonly status: number
   readonly fields: IncomingHttpHeaders
-  /** Bytes of the body as it came. */
+  /** The size of the encoded body in bytes. */
   readonly size: number
-  /** Of the body as it came, lower-case hexadecimal. */
+  /** The digest of the encoded body in lower-case hexadecimal. */
   readonly sha256: string
   /** `Content-Encoding` in lower case; `identity` without one. */
   readonly coding: string
-  /** The body without its coding. */
+  /** The result of decoding the body. */
   readonly decoded: DecodedBody
 }
 
-/** Asks one site. */
+/** A client for one site. */
 export interface SiteClient {
   ask(question: SiteRequest): Promise<SiteResponse>
-  /** The protocol that the site chooses when HTTP/2 is offered to it (RFC 7301); `undefined` without TLS. */
+  /** Returns the protocol that the site selects if the client offers HTTP/2 (RFC 7301), or `undefined` without TLS. */
   negotiatedProtocol(): Promise<string | undefined>
   close(): void
 }
 
-/** Without a byte for so long, a request has failed. */
+/** Milliseconds without a byte until a request fails. */
 const patience = 30_000
 
-/** Of a body, in bytes a millisecond: a site that drips would hold the check for ever. */
+/** The minimum rate of a body in bytes a millisecond. A slower site could block the check forever. */
 const slowest = 10
 
-/** What a body may have beyond twice its file: error pages, and what a proxy adds. */
+/** Bytes that a body may have beyond twice its file, for error pages and changes by a proxy. */
 const spareBytes = 2 ** 24
 
 function mostBytesOf(size: number): number {
@@ -75,7 +74,7 @@ export function createSiteClient(access: SiteAccess): SiteClient {
       ? undefined
       : (_name, { all }, done) => {
           const family = isIP(address)
-          // Node asks for one address, or for all.
+          // Node requests one address or all addresses.
           if (all === true) done(null, [{ address, family }])
           else done(null, address, family)
         }
@@ -93,7 +92,7 @@ export function createSiteClient(access: SiteAccess): SiteClient {
   }: SiteRequest): Promise<SiteResponse> =>
     await new Promise((resolve, reject) => {
       const asked = request(
-        // As it is: `new URL` would repair paths.
+        // The unchanged path: `new URL` would normalize it.
         { ...reach, ...hostOf(origin), path, method, signal, agent: isApart === true ? false : agent },
         (response) => {
           receive(response, size)
@@ -108,16 +107,16 @@ export function createSiteClient(access: SiteAccess): SiteClient {
       }
       const mostTime = patience + size / slowest
       const deadline = setTimeout(
-        () => fail(new Error(`no whole answer within ${Math.ceil(mostTime / 1000)} s`)),
+        () => fail(new Error(`no complete response within ${Math.ceil(mostTime / 1000)} s`)),
         mostTime,
       )
       for (const [name, value] of Object.entries({ 'user-agent': 'serve-dist-check', ...fields, ...more }))
         asked.setHeader(name, value)
-      asked.setTimeout(patience, () => fail(new Error(`no answer within ${patience / 1000} s`)))
-      // Without a listener, Node would close the connection and say nothing.
+      asked.setTimeout(patience, () => fail(new Error(`no response within ${patience / 1000} s`)))
+      // Without this listener, Node would close the connection without an error.
       asked.once('upgrade', (_response, socket) => {
         socket.destroy()
-        fail(new Error('it answers 101, which nobody asked for'))
+        fail(new Error('the site answers 101, although the request does not ask for an upgrade'))
       })
       asked.on('error', fail).end()
     })
@@ -127,7 +126,7 @@ export function createSiteClient(access: SiteAccess): SiteClient {
       try {
         return await askOnce(question)
       } catch (error) {
-        // A kept connection may be closed in the moment in which it is used again (RFC 9112 §9.3.1).
+        // A server may close an idle connection just before its next use (RFC 9112 §9.3.1).
         if (!isBrokenConnection(error)) throw error
         return await askOnce({ ...question, isApart: true })
       }
@@ -141,7 +140,7 @@ export function createSiteClient(access: SiteAccess): SiteClient {
           resolve(socket.alpnProtocol === false ? 'http/1.1' : (socket.alpnProtocol ?? 'http/1.1'))
           socket.destroy()
         })
-        // In all: a handshake that drips is never silent.
+        // A limit for the whole handshake: a site that sends single bytes is never idle.
         const deadline = setTimeout(
           () => socket.destroy(new Error(`no TLS within ${patience / 1000} s`)),
           patience,
@@ -169,7 +168,7 @@ async function receive(response: http.IncomingMessage, expected: number): Promis
     hash.update(chunk)
     size += chunk.length
     if (size > mostBytes) throw new Error(`more than ${formatBytes(mostBytes)} of body`)
-    // A film is hashed and let go; what has a coding is text, and is decoded as a whole.
+    // Media files have no coding, and their bodies are not stored. Encoded bodies are text, and are decoded as a whole.
     if (coding !== 'identity') chunks.push(chunk)
   }
   const sha256 = hash.digest('hex')

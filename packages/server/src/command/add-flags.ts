@@ -2,15 +2,13 @@ import { type Command, Option } from 'commander'
 import { defaultOf, type Flag, flagName, flagTerm, valueOf } from './flags.ts'
 
 export interface ShownFlags {
-  /** Whether the help lists all of them, not only the common ones. */
+  /** Whether the help lists all flags, not only the common ones. */
   readonly showsAll: boolean
-  /** The command line. */
   readonly words: readonly string[]
-  /** Receives what is wrong with values. */
+  /** Receives the problems with values. */
   readonly problems: string[]
 }
 
-/** Makes a command take the flags of a table. */
 export function addFlags(command: Command, table: object, { showsAll, words, problems }: ShownFlags): void {
   for (const [name, flag] of Object.entries<Flag>({ ...table })) {
     const { help, group, isCommon, environment, isRepeatable, letter } = flag
@@ -25,7 +23,7 @@ export function addFlags(command: Command, table: object, { showsAll, words, pro
     )
       .helpGroup(`${group}:`)
       .hideHelp(!showsAll && isCommon !== true)
-    // A flag of its own, not the opposite of another.
+    // `--no-…` is a separate flag here, not the opposite of another one.
     option.negate = false
     if (flag.default !== undefined) option.default(flag.default)
     if (environment !== undefined) option.env(environment)
@@ -49,7 +47,6 @@ export function addFlags(command: Command, table: object, { showsAll, words, pro
   }
 }
 
-/** A flag's value of its text, or what is wrong with the text. */
 function readValue(
   { choices, read, isRepeatable }: Flag,
   text: string,

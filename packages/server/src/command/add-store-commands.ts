@@ -12,7 +12,6 @@ import {
 import type { Subcommand } from './subcommand.ts'
 import { defaultDirectory } from '../serve/serve-options.ts'
 
-/** Adds the commands that look at a store, or change it. */
 export function addStoreCommands(add: (subcommand: Subcommand) => Command): void {
   add({
     name: 'publish',

@@ -14,9 +14,9 @@ import type { CheckFlags } from './flags.ts'
 import type { ResolvedAddress } from './flag-values.ts'
 
 /**
- * Checks a folder, or a site by its address, and prints the report.
+ * Checks a folder or a site and prints the report.
  *
- * @returns the exit code: 1 on errors, and where nothing could be checked.
+ * @returns the exit code: 1 if there are errors or the check could not finish.
  */
 export async function checkCommand(target: string, flags: CheckFlags): Promise<0 | 1> {
   const { ssr, envFile } = flags
@@ -30,7 +30,7 @@ export async function checkCommand(target: string, flags: CheckFlags): Promise<0
       ? formatReportAsJson(report)
       : formatReport(report, {
           colors: stdout.isTTY && stdout.hasColors(),
-          // Some pseudo-terminals say that they have none.
+          // Some pseudo-terminals report 0 columns.
           columns: stdout.isTTY && stdout.columns > 40 ? stdout.columns : undefined,
         })
   stdout.write(`${text}\n`)
@@ -38,23 +38,26 @@ export async function checkCommand(target: string, flags: CheckFlags): Promise<0
   return isBad ? 1 : 0
 }
 
-/** How many requests run at a time; more could overload the site. */
+/** The number of parallel requests. A higher number could overload the site. */
 const concurrency = 4
 
-/** Flags that mean something beside an address alone. */
+/** Flags that have an effect only for a site. */
 const forAddresses = ['build', 'all', 'header', 'resolve', 'insecure'] as const
 
-/** `example.org`, `localhost:4173`. */
+/** Matches `example.org` and `localhost:4173`. */
 const looksLikeHost = /^(?:localhost|[\w-]+(?:\.[\w-]+)+)(?::\d+)?(?:\/|$)/
 
 function onlyFolder(folder: string, flags: CheckFlags): string {
   if (looksLikeHost.test(folder) && !existsSync(folder))
-    throw new OperatorError('SD_OPTION_INVALID', `${folder}: no such folder; a site is https://${folder}`)
+    throw new OperatorError(
+      'SD_OPTION_INVALID',
+      `${folder}: no such folder; to check a site, write https://${folder}`,
+    )
   const given = forAddresses.filter((name) => flags[name] !== undefined).map((name) => `--${name}`)
   if (given.length === 0) return folder
   throw new OperatorError(
     'SD_OPTION_INVALID',
-    `${given.join(', ')}: only with an address, such as https://example.org; found the folder ${folder}`,
+    `${given.join(', ')}: only for a URL such as https://example.org; found the folder ${folder}`,
   )
 }
 
@@ -64,9 +67,9 @@ async function checkAddress(
   load: CheckFolderOptions['load'],
 ): Promise<CheckReport> {
   const address = readAddress(target)
-  // Without a manifest nobody knows which codings there are.
+  // Only the manifest says which codings the site should serve.
   if (existsSync(build) && !existsSync(join(build, manifestPath))) throw manifestMissing(build)
-  // What it warns of is the folder's own, and its check says it.
+  // A check of the folder reports its warnings.
   const site = await loadSiteToInspect(build, { ...load, memoryBudget: 0, onWarning: () => {} })
   const { stderr } = process
   let requests = 0
@@ -82,7 +85,7 @@ async function checkAddress(
       requests = plan.requests
       const files = `${plan.targets.length} of ${pluralize(plan.files, 'file')}`
       const cost = `up to ${pluralize(requests, 'request')}, ${formatBytes(plan.bytes)}, ${concurrency} at a time`
-      stderr.write(`asking ${address.href} for ${files} of ${build}: ${cost}\n`)
+      stderr.write(`checking ${address.href} with ${files} of ${build}: ${cost}\n`)
     },
     onProgress(done) {
       const now = performance.now()
@@ -100,7 +103,7 @@ function readAddress(text: string): URL {
   if (address !== undefined && extra === '') return address
   throw new OperatorError(
     'SD_OPTION_INVALID',
-    `${text.replace(/\/\/[^/]*@/, '//…@')}: expected an address without query, fragment and password, such as https://example.org/app/`,
+    `${text.replace(/\/\/[^/]*@/, '//…@')}: expected a URL without query, fragment and password, such as https://example.org/app/`,
   )
 }
 
@@ -113,6 +116,6 @@ function addressFor(
   if (resolve.host === hostname && resolve.port === used) return resolve.address
   throw new OperatorError(
     'SD_OPTION_INVALID',
-    `--resolve: is about ${resolve.host}:${resolve.port}, and ${hostname}:${used} is asked; write ${hostname}:${used}:${resolve.address}`,
+    `--resolve: names ${resolve.host}:${resolve.port}, but the site is ${hostname}:${used}; write ${hostname}:${used}:${resolve.address}`,
   )
 }

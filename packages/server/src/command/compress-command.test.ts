@@ -23,7 +23,7 @@ function manifestOf(files: Readonly<Record<string, 'immutable' | 'revalidate'>>)
 const isThere = (path: string): boolean => path === 'index.html'
 
 describe('describeManifestChanges', () => {
-  test('names pages and rules that are gone, but none that a flag leaves out', () => {
+  test('names missing pages and rules, but no files that a flag excludes', () => {
     const page = { mediaType: 'text/html; charset=utf-8', size: 1, sha256: '0', cache: 'revalidate' } as const
     const earlier = manifestOf({ _headers: 'revalidate', 'old-1.js': 'immutable' })
     const more = { ...page, lastModified: '', variants: [] }
@@ -31,11 +31,11 @@ describe('describeManifestChanges', () => {
     expect(
       describeManifestChanges({ ...earlier, files: [...earlier.files, ...files] }, manifest, isThere),
     ).toEqual([
-      '_headers, about.html were part of the build before and are not in the folder any more; if a copy lost them, copy the whole folder again',
+      '_headers, about.html were in the previous build and are missing now. If a copy lost them, copy the whole folder again.',
     ])
   })
 
-  test('names what is no longer immutable, and what nobody served before', () => {
+  test('names files that are no longer immutable, and new files', () => {
     const earlier = manifestOf({ 'a.js': 'immutable', 'b.js': 'immutable', 'index.html': 'revalidate' })
     const next = manifestOf({
       'a.js': 'immutable',
@@ -45,8 +45,8 @@ describe('describeManifestChanges', () => {
       _redirects: 'revalidate',
     })
     expect(describeManifestChanges(earlier, next, isThere)).toEqual([
-      'b.js changed under a hashed name: no longer immutable, so that browsers ask again',
-      'late.html was not part of the build before and will be served; --exclude leaves files out',
+      'b.js changed without a new hashed name. Browsers now revalidate instead of trusting their cache.',
+      'late.html was not in the previous build and will be served. Use --exclude to leave files out.',
     ])
     expect(describeManifestChanges(next, next, isThere)).toEqual([])
     expect(describeManifestChanges(undefined, next, isThere)).toEqual([])
@@ -60,7 +60,7 @@ describe('describeLostManifest', () => {
     files: files.map((file) => (file.path === 'a.js' ? { ...file, variants } : file)),
   })
 
-  test('tells a build that lost its manifest by variants that nobody remembers', () => {
+  test('warns about a lost manifest if the folder contains variants', () => {
     const found = { 'a.js': 'revalidate', 'a.js.zst': 'revalidate', 'a.js.br': 'revalidate' } as const
     expect(describeLostManifest(withVariants(manifestOf(found)))).toMatch(
       /^1 file had variants already, such as a\.js: .* every file here will be served/,
@@ -68,7 +68,7 @@ describe('describeLostManifest', () => {
   })
 
   test.each([[{ 'a.js': 'revalidate' }], [{ 'a.js': 'revalidate', 'a.js.br': 'revalidate' }]] as const)(
-    'says nothing of %j',
+    'returns no warning for %j',
     (found) => {
       expect(describeLostManifest(withVariants(manifestOf(found)))).toBeUndefined()
     },
@@ -79,7 +79,7 @@ describe('describeNameSource', () => {
   const now = new Date(2026, 0, 31, 14, 0)
   const today = new Date(2026, 0, 31, 12, 3).toISOString()
 
-  test('says which build the names are known from', () => {
+  test('names the build that the hashed names come from', () => {
     const known = { source: 'record', recordedAt: today, hashedNames: 41, manifest } as const
     expect(describeNameSource(known, now)).toBe('41 hashed names known from the build of 12:03')
     const yesterday = { ...known, hashedNames: 1, recordedAt: new Date(2026, 0, 30, 9, 5).toISOString() }
@@ -89,7 +89,7 @@ describe('describeNameSource', () => {
     )
   })
 
-  test('says what is lost without a record, and how to mend it', () => {
+  test('says what is lost without a record, and how to fix it', () => {
     const unknown = { source: 'none', hashedNames: 0, manifest } as const
     expect(describeNameSource(unknown)).toMatch(
       /^no record of a build found, so no file is immutable: .*integration \(https:\S+\/frameworks\).*--imm/s,

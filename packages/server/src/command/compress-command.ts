@@ -21,9 +21,9 @@ import { servingFiles } from '../site/resolve-serving.ts'
 import { refuseToCompress } from '../judge/refuse-unlikely-folder.ts'
 
 /**
- * Compresses a folder, with a progress line on a terminal, and at the end what was known of hashed names and the table.
- * An earlier manifest, else the record of the build, decides where the build is served, what is hashed, which files
- * belong to it and by which rules, unless a flag says otherwise.
+ * Compresses a folder and prints a table of the results. A progress line appears if standard error is a terminal.
+ *
+ * Flags override the earlier manifest, and the earlier manifest overrides the record of the build.
  */
 export async function compressCommand(directory: string, flags: CompressFlags): Promise<void> {
   const neededBy = 'serve-dist compress'
@@ -44,7 +44,7 @@ export async function compressCommand(directory: string, flags: CompressFlags): 
   const root = resolve(directory)
   const isDescribed = earlier !== undefined || existsSync(join(root, recordPath))
   const isFolder = statSync(root, { throwIfNoEntry: false })?.isDirectory() === true
-  // Whoever names globs knows what lies in the folder.
+  // Globs show that the user knows the content of the folder.
   const isChosen = (flags.include ?? flags.exclude ?? earlier?.selection?.include) !== undefined
   if (isFolder && !isChosen) refuseToCompress({ directory, root }, isDescribed)
   try {
@@ -53,7 +53,7 @@ export async function compressCommand(directory: string, flags: CompressFlags): 
       onProgress: (progress) => progressLine.update(progress),
       onWarning: warn,
     })
-    // A typing error publishes what it should leave out.
+    // A typing error in a glob could publish files that it should exclude.
     const unmatched = await Promise.all(
       (['immutable', 'include', 'exclude'] as const).map(async (flag) =>
         (await unmatchedGlobs(directory, flags[flag] ?? [])).map((glob) => `--${flag} ${glob}`),
@@ -72,7 +72,7 @@ export async function compressCommand(directory: string, flags: CompressFlags): 
   }
 }
 
-/** Where hashed names are known from, or what is lost without them and how to mend it. */
+/** Says how the hashed names are known, or what is lost without them and how to fix it. */
 export function describeNameSource(
   {
     source,
@@ -84,7 +84,7 @@ export function describeNameSource(
 ): string {
   const known = `${pluralize(hashedNames, 'hashed name')} known`
   if (recordedAt !== undefined) {
-    const where = source === 'cache' ? ' (its record is in the cache: the folder has none)' : ''
+    const where = source === 'cache' ? ' (its record is in the cache, not in the folder)' : ''
     return `${known} from the build of ${localTime(new Date(recordedAt), now)}${where}`
   }
   const others = source === 'manifest' ? 'the earlier manifest' : 'other builds of this project'
@@ -92,20 +92,20 @@ export function describeNameSource(
   const globs = manifest.serving?.immutable ?? []
   if (globs.length > 0) return `no record of a build found; immutable by your globs: ${globs.join(', ')}`
   return [
-    'no record of a build found, so no file is immutable: browsers ask for each again at every visit.',
-    `Build with @serve-dist/vite among the plugins or your framework's integration (${documentUrl('frameworks')}),`,
-    "or name the files that have a content hash in their name: --immutable 'assets/**' (kept in the manifest)",
+    'no record of a build found, so no file is immutable: browsers revalidate every file on each visit.',
+    `Add @serve-dist/vite to the plugins or use your framework's integration (${documentUrl('frameworks')}), and build again.`,
+    "Or select the files that have a content hash in their name: --immutable 'assets/**' (saved in the manifest)",
   ].join('\n')
 }
 
-/** `12:03` of today; of another day with its date. */
+/** Returns `12:03` for today, and the date and time for another day. */
 function localTime(time: Date, now: Date): string {
   const clock = time.toTimeString().slice(0, 5)
-  // Sweden writes dates as ISO 8601 does.
+  // The Swedish date format is that of ISO 8601.
   return time.toDateString() === now.toDateString() ? clock : `${time.toLocaleDateString('sv')} ${clock}`
 }
 
-/** One line for a folder that nothing describes, though variants say that a pass was here before. */
+/** Returns a warning if the folder has no manifest but contains variants of an earlier compression. */
 export function describeLostManifest({ files }: Manifest): string | undefined {
   const paths = new Set(files.map(({ path }) => path))
   const compressed = files.filter(
@@ -116,10 +116,10 @@ export function describeLostManifest({ files }: Manifest): string | undefined {
   )
   const [first] = compressed
   if (first === undefined) return undefined
-  return `${pluralize(compressed.length, 'file')} had variants already, such as ${first.path}: this looks like a build that has lost its manifest, and with it its rules and what it leaves out, so that every file here will be served; copy the build again with its hidden files`
+  return `${pluralize(compressed.length, 'file')} had variants already, such as ${first.path}: the folder probably lost its manifest. Without its rules and its list of files, every file here will be served. Copy the build again with its hidden files.`
 }
 
-/** What a pass changed in an earlier manifest, where the operator may not expect it. */
+/** Returns a warning for each unexpected difference from the earlier manifest. */
 export function describeManifestChanges(
   earlier: Manifest | undefined,
   next: Manifest,
@@ -130,10 +130,10 @@ export function describeManifestChanges(
   const changed = next.files.filter(
     ({ path, cache }) => cache === 'revalidate' && before.get(path)?.cache === 'immutable',
   )
-  // Rules of the server are no files that it sends.
+  // The server reads these files but never sends them.
   const added = next.files.filter(({ path }) => !before.has(path) && !servingFiles.has(path))
   const listed = new Set(next.files.map(({ path }) => path))
-  // Not those that a flag leaves out now. Scripts and styles go with every build.
+  // Without files that a flag excludes now. Scripts and styles change with every build.
   const gone = earlier.files.filter(
     ({ path, mediaType }) =>
       (servingFiles.has(path) || isPageType(mediaType)) && !listed.has(path) && !isThere(path),
@@ -141,23 +141,23 @@ export function describeManifestChanges(
   return [
     ...(gone.length > 0
       ? [
-          `${joinFirstNames(pathsOf(gone))} ${gone.length === 1 ? 'was' : 'were'} part of the build before and ${gone.length === 1 ? 'is' : 'are'} not in the folder any more; if a copy lost ${gone.length === 1 ? 'it' : 'them'}, copy the whole folder again`,
+          `${joinFirstNames(pathsOf(gone))} ${gone.length === 1 ? 'was' : 'were'} in the previous build and ${gone.length === 1 ? 'is' : 'are'} missing now. If a copy lost ${gone.length === 1 ? 'it' : 'them'}, copy the whole folder again.`,
         ]
       : []),
     ...(changed.length > 0
       ? [
-          `${joinFirstNames(pathsOf(changed))} changed under a hashed name: no longer immutable, so that browsers ask again`,
+          `${joinFirstNames(pathsOf(changed))} changed without a new hashed name. Browsers now revalidate instead of trusting their cache.`,
         ]
       : []),
     ...(added.length > 0
       ? [
-          `${joinFirstNames(pathsOf(added))} ${added.length === 1 ? 'was' : 'were'} not part of the build before and will be served; --exclude leaves files out`,
+          `${joinFirstNames(pathsOf(added))} ${added.length === 1 ? 'was' : 'were'} not in the previous build and will be served. Use --exclude to leave files out.`,
         ]
       : []),
   ]
 }
 
-/** The manifest of a folder, if it can be read: the pass reports what is wrong with it. */
+/** Reads the manifest of a folder. Returns `undefined` if it is invalid: `finish` reports the problem. */
 function readEarlierManifest(directory: string): Manifest | undefined {
   try {
     return parseManifest(readFileSync(join(directory, manifestPath), 'utf8'))

@@ -18,14 +18,14 @@ import type { Site } from '../site/site.ts'
 import type { ExplainFlags } from './flags.ts'
 import { readRulesAsServed } from '../rules/read-rules.ts'
 
-/** Prints the answer to one request, and the steps that lead to it. */
+/** Prints the answer to a request and the steps that lead to it. */
 export async function explainCommand(path: string, directory: string, flags: ExplainFlags): Promise<void> {
   const { site, explained } = await explainRequest(path, directory, flags)
   const format = flags.json === true ? formatExplanationAsJson : formatExplanation
   process.stdout.write(`${format(site, explained)}\n`)
 }
 
-/** Explains the answer to one request, by the site that the server would load with the same flags. */
+/** Explains the answer that the server would send with the same flags. */
 export async function explainRequest(
   path: string,
   directory: string,
@@ -33,41 +33,42 @@ export async function explainRequest(
 ): Promise<{ readonly site: Site; readonly explained: ExplainedAnswer }> {
   const { method, header: given = [], envFile } = flags
   const target = toTarget(path)
-  // The fields are the same wherever a body lies, and none is sent.
   const options = {
     rules: await readRulesAsServed(flags),
-    // The steps say so of a file that the manifest does not list.
+    // The steps report a file that the manifest does not list.
     unlisted: 'ignore',
     memoryBudget: 0,
     ...(envFile !== undefined && { envFile }),
   } as const
   const site = await loadSite(directory, options).catch(async (error: unknown) => {
     if (!(error instanceof OperatorError) || !explainableCodes.has(error.code)) throw error
-    process.stderr.write(`serve-dist: warning: a server does not start here:\n${error.message}\n`)
+    process.stderr.write(
+      `serve-dist: warning: the server would not start with this folder:\n${error.message}\n`,
+    )
     return await loadSiteToInspect(directory, { ...options, noManifest: true })
   })
   const request = createRequestFieldsReader()({ method, url: target, rawHeaders: given.flat() })
   return { site, explained: { request, given, ...(await explainAnswer(site, request, flags)) } }
 }
 
-/** What stops a server, and leaves enough to explain an answer. */
+/** Errors that stop a server but still allow an explanation. */
 const explainableCodes: ReadonlySet<OperatorErrorCode> = new Set([
   'SD_ENVIRONMENT_INVALID',
   'SD_FOLDER_WRONG',
   'SD_MANIFEST_LOST',
 ])
 
-/** As a browser sends it: what is no ASCII is escaped, and the server sees no fragment. */
+/** Returns the request target that a browser would send: non-ASCII characters are escaped, the fragment is removed. */
 function toTarget(path: string): string {
   if (/^(?:\/|\*$|https?:\/\/)/i.test(path))
     return path.replace(/#.*$/s, '').replaceAll(/[^!-~]+/g, encodeURI)
   throw new OperatorError(
     'SD_OPTION_INVALID',
-    `expected a path that begins with a slash, such as /${path}, or a whole address; found "${path}"`,
+    `expected a path that begins with a slash, such as /${path}, or a URL; found "${path}"`,
   )
 }
 
-/** Steps 2 to 8 of a request, as `hosts/handler.ts` takes them. */
+/** Runs steps 2 to 8 of a request, in the order of `hosts/handler.ts`. */
 async function explainAnswer(
   site: Site,
   request: RequestFields,
@@ -81,7 +82,7 @@ async function explainAnswer(
   if (isFinal(first)) return first
   const onDisk = first.answer === undefined ? await findOnDisk(site, request) : undefined
   if (onDisk !== undefined && fsFallback) {
-    const step = last('Files that appear after the start', 'the folder has a file of that name')
+    const step = last('Files that appear after the start', 'the folder has a file with this name')
     return { answer: onDisk, steps: [...first.steps, step] }
   }
   const second = fsFallback ? explain(site, request, fallback) : first
@@ -89,15 +90,15 @@ async function explainAnswer(
   const steps = [...second.steps]
   if (onDisk !== undefined) {
     const text =
-      'the folder has a file of that name, but the manifest does not list it: serve-dist compress adds it, unless --exclude left it out'
+      'the folder has a file with this name, but the manifest does not list it; serve-dist compress adds it, unless --exclude omits it'
     steps.push(last('Paths', text))
   }
   if (ssr === undefined) {
-    steps.push(last('Unknown paths', 'no application stands behind the build (--ssr)'))
+    steps.push(last('Unknown paths', 'there is no application: --ssr is not set'))
     return { answer: decideNotFound(site, request, fallback), steps }
   }
   if (isMissingAsset(site, request.target)) {
-    const text = 'the server does not ask the application for assets of other builds'
+    const text = 'the server does not forward requests for missing assets to the application'
     return { answer: notFound, steps: [...steps, last('Unknown paths', text)] }
   }
   return { answer: undefined, steps: [...steps, last('Middleware', `the application ${ssr} answers`)] }

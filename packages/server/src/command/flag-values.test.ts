@@ -27,7 +27,7 @@ describe('createFlagParser', () => {
     ['2GB', 2_000_000_000],
     [' 10 b ', 10],
     ['0.3', 0],
-  ])('reads %j as %d bytes', (text, bytes) => {
+  ])('parses %j as %d bytes', (text, bytes) => {
     expect(parseByteSize(text)).toBe(bytes)
   })
 
@@ -47,13 +47,13 @@ describe('createFlagParser', () => {
     'Infinity',
     '64kk',
     '9'.repeat(400),
-  ])('refuses %j and shows what is expected', (text) => {
+  ])('rejects %j and says what is expected', (text) => {
     expect(() => parseByteSize(text)).toThrow(
       new TypeError(describeMismatch('a size such as 65536, 64k or 1.5 MB', text)),
     )
   })
 
-  test('answers whole bytes or a TypeError to any text', () => {
+  test('returns whole bytes or throws a TypeError for any text', () => {
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.stringMatching(/^[\d.]{1,9} ?[kmgKib]{0,3}$/)), (text) => {
         const outcome = attempt(parseByteSize, text)
@@ -62,7 +62,7 @@ describe('createFlagParser', () => {
     )
   })
 
-  test('reads 100 KB of anything in linear time', () => {
+  test('parses any 100 KB in linear time', () => {
     for (const text of hostileTexts(['1.', '1 ', 'k', '1k'], ['', '1', '1.1'])) {
       const milliseconds = millisecondsOf(() => {
         expect(() => parseByteSize(text)).toThrow(TypeError)
@@ -80,12 +80,12 @@ describe('parseAge', () => {
     ['7d', 604_800_000],
     ['1.5 D', 129_600_000],
     ['52w', 31_449_600_000],
-  ])('reads %j as %d milliseconds', (text, milliseconds) => {
+  ])('parses %j as %d milliseconds', (text, milliseconds) => {
     expect(parseAge(text)).toBe(milliseconds)
   })
 
   test.each(['', '7', 'd', '-1d', '1y', '10ms', '1e3d', `${'9'.repeat(30)}d`])(
-    'refuses %j and shows what is expected',
+    'rejects %j and says what is expected',
     (text) => {
       expect(() => parseAge(text)).toThrow(
         new TypeError(`expected a time such as 12h, 7d or 2w, found "${text}"`),
@@ -106,12 +106,12 @@ describe('parseDuration', () => {
     ['1m', 60_000],
     [' 2h ', 7_200_000],
     ['2147483647ms', 2_147_483_647],
-  ])('reads %j as %d milliseconds', (text, milliseconds) => {
+  ])('parses %j as %d milliseconds', (text, milliseconds) => {
     expect(parseDuration(text)).toBe(milliseconds)
   })
 
   test.each(['', 's', '10', '-1s', '+1s', '1e3s', '1.s', '.5s', '10x', '10 s s', '1,5s', 'Infinity', '25 d'])(
-    'refuses %j and shows what is expected',
+    'rejects %j and says what is expected',
     (text) => {
       expect(() => parseDuration(text)).toThrow(
         new TypeError(`expected a duration such as 500ms, 10s or 1m, 24 days at most, found "${text}"`),
@@ -119,13 +119,13 @@ describe('parseDuration', () => {
     },
   )
 
-  test('refuses what a timer would take for no time at all', () => {
+  test('rejects durations that overflow a timer', () => {
     expect(() => parseDuration('2147483648ms')).toThrow(TypeError)
     expect(() => parseDuration('25h')).not.toThrow()
     expect(() => parseDuration('600h')).toThrow(TypeError)
   })
 
-  test('answers milliseconds that a timer can wait for, or a TypeError, to any text', () => {
+  test('returns milliseconds that a timer accepts, or throws a TypeError, for any text', () => {
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.stringMatching(/^[\d.]{1,9} ?[msh]{0,2}$/)), (text) => {
         const outcome = attempt(parseDuration, text)
@@ -136,7 +136,7 @@ describe('parseDuration', () => {
     )
   })
 
-  test('reads 100 KB of anything in linear time', () => {
+  test('parses any 100 KB in linear time', () => {
     for (const text of hostileTexts(['1.', '1 ', 'm', '1s'], ['', '1', '1.1'])) {
       const milliseconds = millisecondsOf(() => {
         expect(() => parseDuration(text)).toThrow(TypeError)
@@ -154,11 +154,11 @@ describe('parseSocket', () => {
     ['a:777', { path: 'a', mode: 0o777 }],
     ['a:660:000', { path: 'a:660', mode: 0 }],
     ['a:b', { path: 'a:b' }],
-  ])('reads %j as %o', (text, place) => {
+  ])('parses %j as %o', (text, place) => {
     expect(parseSocket(text)).toEqual(place)
   })
 
-  test.each(['a:66', 'a:6600', 'a:668', 'a:1660'])('refuses %j', (text) => {
+  test.each(['a:66', 'a:6600', 'a:668', 'a:1660'])('rejects %j', (text) => {
     expect(() => parseSocket(text)).toThrow(
       new TypeError(`expected a path and permissions in octal digits such as a:660, found "${text}"`),
     )
@@ -170,15 +170,15 @@ describe('parseWorkers', () => {
     ['1', 1],
     ['16', 16],
     ['1024', 1024],
-  ])('reads %j as %d', (text, count) => {
+  ])('parses %j as %d', (text, count) => {
     expect(parseWorkers(text)).toBe(count)
   })
 
-  test('leaves auto to the start', () => {
+  test('returns auto unchanged', () => {
     expect(parseWorkers('auto')).toBe('auto')
   })
 
-  test.each(['', '0', '-1', '1.5', '1025', 'all', '1e3', ' 2'])('refuses %j', (text) => {
+  test.each(['', '0', '-1', '1.5', '1025', 'all', '1e3', ' 2'])('rejects %j', (text) => {
     expect(() => parseWorkers(text)).toThrow(
       new TypeError(`expected auto or a whole number from 1 to 1024, found "${text}"`),
     )
@@ -193,12 +193,12 @@ describe('parseOpsAddress', () => {
     [':9090', '*', 9090],
     ['*:9090', '*', 9090],
     ['9090', '127.0.0.1', 9090],
-  ])('%s', (text, host, port) => {
+  ])('parses %s', (text, host, port) => {
     expect(parseOpsAddress(text)).toEqual({ host, port })
   })
 
   test.each(['', 'localhost', '127.0.0.1:', '127.0.0.1:65536', '::1:9090', '[::1]', 'http://a:90', '[]:9'])(
-    'refuses %j',
+    'rejects %j',
     (text) => {
       expect(() => parseOpsAddress(text)).toThrow('expected host:port')
     },

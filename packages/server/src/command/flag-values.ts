@@ -4,7 +4,7 @@ import { s, type Schema } from '@serve-dist/manifest'
 import { maximumTimeout } from '../protocol/connection-limits.ts'
 import type { OpsAddress } from '../operations/ops-server.ts'
 
-// How the values of flags are read: each returns the value, or throws a TypeError that says what was expected.
+// Parsers for the values of flags. Each returns the value, or throws a TypeError that says what was expected.
 
 const timeUnits: Readonly<Record<string, number>> = {
   ms: 1,
@@ -15,42 +15,40 @@ const timeUnits: Readonly<Record<string, number>> = {
   w: 604_800_000,
 }
 
-/** Returns a reader for the value of an option. */
 export function createFlagParser<Value>(schema: Schema<Value>): (given: unknown) => Value {
   return (given) => s.read(schema, given, '', ([problem]) => new TypeError(problem))
 }
 
-/** Nobody has more cores; a mistyped number must not start thousands of processes. */
+/** A limit against typing errors, which could start thousands of processes. */
 const mostWorkers = 1024
 
-/** Whole milliseconds of a time with its unit: `500ms`, `10s`, `1.5m`, `1h`; `0` needs none. */
+/** Returns the milliseconds of a duration with a unit: `500ms`, `10s`, `1.5m`, `1h`, or `0`. */
 export function parseDuration(text: string): number {
   const milliseconds = millisecondsOf(text, /^(\d+(?:\.\d+)?) ?(ms|s|m|h)$/i)
   if (milliseconds <= maximumTimeout) return milliseconds
   throw new TypeError(`expected a duration such as 500ms, 10s or 1m, 24 days at most, found "${text}"`)
 }
 
-/** Whole milliseconds of a time for which something is kept: `7d`, `2w`, `12h`; `0` needs no unit. */
+/** Returns the milliseconds of an age with a unit: `7d`, `2w`, `12h`, or `0`. */
 export function parseAge(text: string): number {
   const milliseconds = millisecondsOf(text, /^(\d+(?:\.\d+)?) ?(s|m|h|d|w)$/i)
   if (Number.isSafeInteger(milliseconds)) return milliseconds
   throw new TypeError(`expected a time such as 12h, 7d or 2w, found "${text}"`)
 }
 
-/** `NaN` where the text has another form. */
+/** Returns `NaN` if the text has another form. */
 function millisecondsOf(text: string, form: RegExp): number {
   const match = form.exec(text.trim())
   const unit = timeUnits[match?.[2]?.toLowerCase() ?? ''] ?? Number.NaN
   return text.trim() === '0' ? 0 : Math.round(Number(match?.[1]) * unit)
 }
 
-/** A number of things. */
 export function parseCount(text: string): number {
   if (/^\d{1,15}$/.test(text)) return Number(text)
   throw new TypeError(`expected a whole number, 0 or more, found ${JSON.stringify(text)}`)
 }
 
-/** A number of workers, or `auto`: as many as there are cores that this process may use. */
+/** Parses a number of workers, or `auto` for one per usable core. */
 export function parseWorkers(text: string): number | 'auto' {
   if (text === 'auto') return text
   const count = /^\d{1,4}$/.test(text) ? Number(text) : Number.NaN
@@ -58,13 +56,12 @@ export function parseWorkers(text: string): number | 'auto' {
   throw new TypeError(`expected auto or a whole number from 1 to ${mostWorkers}, found "${text}"`)
 }
 
-/** A Unix socket, and the permissions of its file in octal digits. */
 export interface SocketPlace {
   readonly path: string
   readonly mode?: number
 }
 
-/** Reads a path and the permissions after it, as `chmod` takes them: `/run/site.sock`, `/run/site.sock:660`. */
+/** Parses a path with optional permissions in octal digits: `/run/site.sock`, `/run/site.sock:660`. */
 export function parseSocket(text: string): SocketPlace {
   const [, path = '', digits] = /^(.*?)(?::(\d+))?$/s.exec(text) ?? []
   if (digits === undefined) return { path }
@@ -72,18 +69,18 @@ export function parseSocket(text: string): SocketPlace {
   throw new TypeError(`expected a path and permissions in octal digits such as ${path}:660, found "${text}"`)
 }
 
-/** The number of a port; 0 stands for any that is free. */
+/** Parses a port number; 0 picks a free port. */
 export function parsePort(text: string): number {
   return createFlagParser(s.portNumber)(/^\d{1,5}$/.test(text) ? Number(text) : text)
 }
 
-/** Where a store is; an empty text, which an unset variable may be, would be the folder of this process. */
+/** Parses the location of a store. An empty text, for example of an unset variable, would mean the working directory. */
 export function parseStorePlace(text: string): string {
   if (text !== '') return text
   throw new TypeError('expected a folder, or s3://bucket/prefix, found an empty text')
 }
 
-/** `host:port`, `[::1]:9090`, `:9090` or `*:9090` for all addresses, or a port alone for this machine. */
+/** Parses `host:port`, `[::1]:9090`, `:9090` or `*:9090` for all addresses, or a port of this machine. */
 export function parseOpsAddress(text: string): OpsAddress {
   const [, bracketed, name, separator, port = ''] =
     /^(?:(?:\[([\da-f:.]+)\]|([^:[\]]*))(:))?(\d{1,5})$/i.exec(text) ?? []
@@ -95,14 +92,14 @@ export function parseOpsAddress(text: string): OpsAddress {
   return { host: separator === undefined ? '127.0.0.1' : '*', port: Number(port) }
 }
 
-/** Where a host and port are to be found. */
+/** The address to connect to for a host and port. */
 export interface ResolvedAddress {
   readonly host: string
   readonly port: number
   readonly address: string
 }
 
-/** `example.org:443:127.0.0.1`, as curl takes it; the address may stand in brackets. */
+/** Parses `example.org:443:127.0.0.1`, the format of curl's `--resolve`. The address can be in brackets. */
 export function parseResolve(text: string): ResolvedAddress {
   const [, host = '', port = '', written = ''] = /^([^:]+):(\d{1,5}):(.+)$/.exec(text) ?? []
   const address = written.replaceAll(/^\[|\]$/g, '')
@@ -110,7 +107,7 @@ export function parseResolve(text: string): ResolvedAddress {
   throw new TypeError(`expected host:port:address, such as example.org:443:127.0.0.1, found "${text}"`)
 }
 
-/** A field of a request: its name and value. */
+/** Parses a request header and returns its name and value. */
 export function parseField(text: string): readonly [string, string] {
   const [, name = '', value = ''] = /^([^:]+?)[ \t]*:[ \t]*(.*)$/s.exec(text) ?? []
   try {
@@ -118,9 +115,9 @@ export function parseField(text: string): readonly [string, string] {
     validateHeaderValue(name, value)
     return [name, value]
   } catch {
-    // Logs keep what is printed, and the value may be a password.
+    // Not in the message: the value may be a password, and logs keep messages.
     throw new TypeError(
-      'expected a field such as "Authorization: Bearer …" in one line (what was found may be a secret, and is not shown)',
+      'expected a header such as "Authorization: Bearer …" in one line (the value is not shown, because it may be a secret)',
     )
   }
 }

@@ -26,16 +26,16 @@ describe('serveFlags', () => {
     ([, flag]) => flag.read !== undefined && Number.isFinite(flag.default) && flag.defaultText !== undefined,
   )
 
-  test.each(readable)('shows the default of %s as somebody would write it', (_name, flag) => {
+  test.each(readable)('shows a default of %s that it can parse', (_name, flag) => {
     expect(flag.read?.(flag.defaultText ?? '')).toBe(flag.default)
   })
 
-  test('has such defaults', () => {
+  test('includes --grace in this check', () => {
     expect(readable.map(([name]) => name)).toContain('grace')
   })
 })
 
-test('the commands have at most 75 flags, and at most 50 that differ by name', () => {
+test('all commands together have at most 75 flags with 50 names', () => {
   const tables: readonly object[] = [
     serveFlags,
     compressFlags,
@@ -55,28 +55,28 @@ test('the commands have at most 75 flags, and at most 50 that differ by name', (
 describe('unusedFlags', () => {
   test.each<readonly [string, Partial<GivenFlags>, readonly string[], RegExp]>([
     [
-      'a port beside a socket',
+      'a port with a socket',
       { socket: { path: '/s' } },
       ['port'],
-      /^--port has no effect beside --socket: leave one out$/,
+      /^--port has no effect with --socket: remove one of them$/,
     ],
     [
-      'a host beside a socket',
+      'a host with a socket',
       { socket: { path: '/s' } },
       ['host'],
-      /^--host has no effect beside --socket: leave one out$/,
+      /^--host has no effect with --socket: remove one of them$/,
     ],
     ...(['port', 'host', 'socket'] as const).map(
       (name) =>
         [
-          `${name} beside a socket of a service manager`,
+          `${name} with the socket of a service manager`,
           { descriptor: 3, socket: { path: '/s' } },
           [name],
-          / has no effect beside LISTEN_FDS: leave one out$/,
+          / has no effect with LISTEN_FDS: remove one of them$/,
         ] as const,
     ),
     [
-      'trust without a log',
+      'trusted proxies without a log',
       { trustProxy: '1' },
       ['trustProxy'],
       /^--trust-proxy has no effect without --access-log: /,
@@ -88,19 +88,19 @@ describe('unusedFlags', () => {
     ...(['storeCache', 'noDeltas'] as const).map(
       (name) => [`${name} without a store`, {}, [name], / has no effect without --store$/] as const,
     ),
-  ])('tells of %s', (_what, flags, given, expected) => {
+  ])('warns about %s', (_what, flags, given, expected) => {
     const unused = unusedFlags({ ...defaults, ...flags }, (name) => given.includes(name))
     expect(unused).toEqual([expect.stringMatching(expected)])
   })
 
   test.each<readonly [string, Partial<GivenFlags>, readonly string[]]>([
     ['defaults', {}, []],
-    ['a host for redirects beside a socket', { socket: { path: '/s' }, redirectHttp: 80 }, ['host']],
+    ['a host for redirects with a socket', { socket: { path: '/s' }, redirectHttp: 80 }, ['host']],
     ['a port and a host', {}, ['port', 'host']],
-    ['trust with a log', { trustProxy: '1', accessLog: 'json' }, ['trustProxy']],
-    ['trust of the environment without a log', { trustProxy: '1' }, []],
-    ['a port of the environment beside a socket', { socket: { path: '/s' } }, []],
-  ])('is silent about %s', (_what, flags, given) => {
+    ['trusted proxies with a log', { trustProxy: '1', accessLog: 'json' }, ['trustProxy']],
+    ['trusted proxies from the environment without a log', { trustProxy: '1' }, []],
+    ['a port from the environment with a socket', { socket: { path: '/s' } }, []],
+  ])('does not warn about %s', (_what, flags, given) => {
     expect(unusedFlags({ ...defaults, ...flags }, (name) => given.includes(name))).toEqual([])
   })
 })

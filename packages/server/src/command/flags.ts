@@ -23,36 +23,33 @@ import {
   type SocketPlace,
 } from './flag-values.ts'
 
-/** One flag: `--help`, `docs/cli.md`, commander and the checks of what goes together are made from these. */
+/** The definition of a flag. `--help`, `docs/cli.md`, commander and the checks of flag combinations use it. */
 export interface Flag<Value = unknown> {
-  /** One letter that stands for it, as other tools have it. */
   readonly letter?: string
-  /** How the help writes its value: none for a switch, by default the `choices`. */
+  /** The value in the help. Absent for a switch; defaults to the `choices`. */
   readonly value?: string
   readonly help: string
-  /** The heading that it stands under in the help. */
   readonly group: string
-  /** Whether the first page of the help has it. */
+  /** Whether the short help lists it. */
   readonly isCommon?: true
   readonly environment?: string
   readonly default?: Value
-  /** How the help writes the default. */
   readonly defaultText?: string
   readonly choices?: readonly string[]
-  /** Makes the value of its text; a TypeError says what was expected. */
+  /** Parses the value; throws a TypeError that says what was expected. */
   readonly read?: (text: string) => Value
-  /** Whether it may be given several times; one value each: `<glob...>` would swallow the folder behind it. */
+  /** Whether it can be repeated. Each one has a single value: `<glob...>` would swallow the folder after it. */
   readonly isRepeatable?: true
-  /** A flag that must be given as well. */
+  /** Another flag that must be set with it. */
   readonly requires?: keyof ServeFlags
-  /** Why it has no effect beside the others; `undefined` where it has one. */
+  /** Returns why it has no effect with the other flags, or `undefined` if it has one. */
   readonly unused?: (flags: GivenFlags) => string | undefined
 }
 
-/** A flag for each of what a command line says. */
+/** A flag for each property of `Flags`. */
 export type FlagTable<Flags> = { readonly [Name in keyof Flags]-?: Flag<NonNullable<Flags[Name]>> }
 
-/** What the command line and the environment say of serving. */
+/** The options of the server, from the command line and the environment. */
 export interface ServeFlags {
   readonly port: number
   readonly host: string
@@ -83,7 +80,7 @@ export interface ServeFlags {
   readonly trustProxy?: string
 }
 
-/** The flags, and the socket that a service manager handed over. */
+/** The options of the server, and the socket that a service manager passed on. */
 export interface GivenFlags extends ServeFlags {
   readonly descriptor?: number | undefined
 }
@@ -115,7 +112,7 @@ export const serveFlags: FlagTable<ServeFlags> = {
     environment: 'HOST',
     default: s.defaultOf(serveFields.host),
     read: createFlagParser(serveFields.host),
-    // The listener that redirects plain HTTP listens on this address, too.
+    // The listener that redirects plain HTTP also uses this address.
     unused: (flags) => (flags.redirectHttp === undefined ? besideSocket(flags) : undefined),
   },
   socket: {
@@ -222,7 +219,8 @@ export const serveFlags: FlagTable<ServeFlags> = {
     help: 'reload after each build (SIGHUP: reload now)',
     group: process,
     isCommon: true,
-    unused: (flags) => (flags.store === undefined ? undefined : 'with --store, which is followed anyway'),
+    unused: (flags) =>
+      flags.store === undefined ? undefined : 'with --store: the server follows the store anyway',
   },
   grace: {
     value: '<duration>',
@@ -255,7 +253,7 @@ export const serveFlags: FlagTable<ServeFlags> = {
     environment: 'TRUST_PROXY',
     read: (text) => String(createFlagParser(operationsFields.trustProxy)(text)),
     unused: ({ accessLog }) =>
-      accessLog === undefined ? 'without --access-log: client addresses are used only there' : undefined,
+      accessLog === undefined ? 'without --access-log: only the log uses client addresses' : undefined,
   },
   verify: {
     help: 'check the SHA-256 of every file at the start, not only its size',
@@ -297,7 +295,7 @@ export const serveFlags: FlagTable<ServeFlags> = {
   },
 }
 
-/** What the command line says of compressing. */
+/** The options of `compress`. */
 export interface CompressFlags {
   readonly base?: string
   readonly appType?: AppType
@@ -385,7 +383,7 @@ export const reportFlags: FlagTable<ReportFlags> = {
   },
 }
 
-/** Flags of the server that say where its configuration is, for commands that look at what it answers. */
+/** The options for the server's configuration, for commands that inspect its answers. */
 type AsServedFlags = Pick<ServeFlags, 'config' | 'ssr' | 'envFile'>
 
 const asServed = 'Server options'
@@ -396,7 +394,7 @@ const asServedFlags: FlagTable<AsServedFlags> = {
   envFile: { ...serveFlags.envFile, group: asServed },
 }
 
-/** What the command line says of a check. */
+/** The options of `check`. */
 export interface CheckFlags extends AsServedFlags {
   readonly build?: string
   readonly all?: boolean
@@ -445,7 +443,7 @@ export const checkFlags: FlagTable<CheckFlags> = {
   ...asServedFlags,
 }
 
-/** What the command line says of an explanation: the request, and how it is served. */
+/** The options of `explain`: the request and the server's configuration. */
 export interface ExplainFlags extends AsServedFlags, Pick<ServeFlags, 'fsFallback'> {
   readonly method: string
   readonly header?: readonly RequestField[]
@@ -477,29 +475,29 @@ export const explainFlags: FlagTable<ExplainFlags> = {
   fsFallback: { ...serveFlags.fsFallback, group: asServed },
 }
 
-/** `tlsCert` as it is written: `--tls-cert`. */
+/** Returns the flag of an option: `--tls-cert` for `tlsCert`. */
 export function flagName(name: string): string {
   return `--${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
 }
 
-/** The flag with its letter and value, as commander takes it. */
+/** Returns the flag with its letter and value, in commander's format. */
 export function flagTerm(name: string, flag: Flag): string {
   const letter = flag.letter === undefined ? '' : `-${flag.letter}, `
   return `${letter}${flagName(name)} ${valueOf(flag)}`.trim()
 }
 
-/** The value as the help writes it; `''` for a switch. */
+/** Returns the value for the help; `''` for a switch. */
 export function valueOf({ value, choices }: Flag): string {
   return value ?? (choices === undefined ? '' : `<${choices.join('|')}>`)
 }
 
-/** The default as the help writes it, if it has one. */
+/** Returns the default for the help, if there is one. */
 export function defaultOf({ default: value, defaultText }: Flag): string | undefined {
   if (defaultText !== undefined) return defaultText
   return typeof value === 'string' || typeof value === 'number' ? String(value) : undefined
 }
 
-/** One line for each flag that lacks another one. */
+/** Returns a problem for each flag that needs another one. */
 export function missingFlags(flags: GivenFlags): string[] {
   return Object.entries<Flag>(serveFlags).flatMap(([name, { requires }]) =>
     Reflect.get(flags, name) !== undefined && requires !== undefined && flags[requires] === undefined
@@ -509,10 +507,10 @@ export function missingFlags(flags: GivenFlags): string[] {
 }
 
 /**
- * One line for each flag that has no effect beside the others.
+ * Returns a warning for each flag that has no effect with the others.
  *
- * @param isGiven - whether the command line itself has the flag: a default is nobody's mistake, and a platform may set
- * variables of the environment for all that it runs.
+ * @param isGiven - whether the flag is on the command line. Defaults and variables of the environment need no warning,
+ * because a platform may set the same variables for all of its programs.
  */
 export function unusedFlags(flags: GivenFlags, isGiven: (name: string) => boolean): string[] {
   return Object.entries<Flag>(serveFlags).flatMap(([name, { unused }]) => {
@@ -522,12 +520,12 @@ export function unusedFlags(flags: GivenFlags, isGiven: (name: string) => boolea
 }
 
 function besideDescriptor({ descriptor }: GivenFlags): string | undefined {
-  return descriptor === undefined ? undefined : 'beside LISTEN_FDS: leave one out'
+  return descriptor === undefined ? undefined : 'with LISTEN_FDS: remove one of them'
 }
 
 function besideSocket(flags: GivenFlags): string | undefined {
   return (
-    besideDescriptor(flags) ?? (flags.socket === undefined ? undefined : 'beside --socket: leave one out')
+    besideDescriptor(flags) ?? (flags.socket === undefined ? undefined : 'with --socket: remove one of them')
   )
 }
 

@@ -5,7 +5,7 @@ import { shortIds } from './short-ids.ts'
 
 const titles = ['id', 'published', 'superseded', 'files', 'bytes', '']
 
-/** The builds of a store as a table of 80 columns, and below it what is wrong with some. */
+/** Formats the builds of a store as a table of 80 columns, followed by the problems of damaged builds. */
 export function formatGenerations(generations: readonly Generation[], colors: boolean): string {
   const shorten = shortIds(generations.map(({ id }) => id))
   const rows = generations.map(({ id, published, superseded, files, bytes, isCurrent, problem }) => [
@@ -24,7 +24,7 @@ export function formatGenerations(generations: readonly Generation[], colors: bo
   ].join('\n')
 }
 
-/** `2026-03-02 12:00:07`, in UTC as it was written. */
+/** Returns `2026-03-02 12:00:07` in UTC. */
 export function formatTime(time: string): string {
   return time.replace(/^(\S{10})T(\d\d:\d\d:\d\d).*$/, '$1 $2')
 }

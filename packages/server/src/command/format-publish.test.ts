@@ -43,7 +43,7 @@ function linesOf(change: Partial<PublishSummary>): readonly string[] {
 }
 
 describe('formatPublish', () => {
-  test('says what a returning visitor downloads with deltas and without, and of which files', () => {
+  test('shows the download of a returning visitor with and without deltas, and its files', () => {
     expect(linesOf({}).slice(2, 6)).toEqual([
       '  returning visitors download at most 2 files, 20.5 kB; 1.5 kB with deltas (Chromium)',
       '    with a delta          br     zstd   delta',
@@ -52,7 +52,7 @@ describe('formatPublish', () => {
     ])
   })
 
-  test('lists ten changed files, and says how many others there are', () => {
+  test('lists ten changed files and counts the rest', () => {
     const changes = Array.from({ length: 12 }, (_, index) => ({
       path: `assets/${index}.js`,
       bytes: 100,
@@ -66,20 +66,20 @@ describe('formatPublish', () => {
 
   test.each([
     [{ ...deltas, made: 0 }, 'none to make'],
-    [{ ...deltas, isThere: true }, 'those that were made when it was published first'],
+    [{ ...deltas, isThere: true }, 'made when the build was first published'],
     [
       { ...deltas, made: 0, reused: 4, tooLarge: 2, leftOut: 5 },
-      '4 of earlier builds; 2 not small enough to keep; 5 left out because the time was over',
+      '4 from earlier builds; 2 not small enough to keep; 5 skipped because the time limit was reached',
     ],
     [
       { ...deltas, codings: [] },
       `none: Node ${process.version} cannot make them; publish with Node 22.19, 24.6 or newer`,
     ],
-  ])('says of deltas %j', (made, line) => {
+  ])('describes the deltas %j', (made, line) => {
     expect(linesOf({ deltas: made })).toContain(`  deltas: ${line}`)
   })
 
-  test('says nothing of deltas that nobody wants, and what a dry run would make', () => {
+  test('omits deltas that are disabled, and shows the deltas that a dry run would make', () => {
     const { deltas: _left, ...without } = summary
     expect(formatPublish(without, 'x')).not.toContain('deltas:')
     expect(linesOf({ isDryRun: true })).toContain('  deltas: 3 to make')

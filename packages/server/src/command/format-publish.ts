@@ -5,10 +5,10 @@ import { type Cell, cell, layOutTable } from '@serve-dist/foundation/terminal/te
 import type { DeltasSummary, Download, PublishSummary } from '@serve-dist/store'
 import { shortIds } from './short-ids.ts'
 
-/** So many changed files are listed. */
+/** The maximum number of changed files in the list. */
 const mostRows = 10
 
-/** What a publish did, or would do, in a few lines for people. */
+/** Describes a publish, or a dry run of one, in a few lines. */
 export function formatPublish(summary: PublishSummary, place: string): string {
   const { id, replaced = id, isDryRun, new: sent, reused, kept, generations, pruned, milliseconds } = summary
   const { wasCurrent, download, deltas } = summary
@@ -52,7 +52,7 @@ function formatDeltas(deltas: DeltasSummary, isDryRun: boolean): string {
   if (codings.length === 0) {
     return `none: Node ${process.version} cannot make them; publish with Node 22.19, 24.6 or newer`
   }
-  if (isThere) return 'those that were made when it was published first'
+  if (isThere) return 'made when the build was first published'
   const parts = [
     ...(made === 0
       ? []
@@ -61,9 +61,9 @@ function formatDeltas(deltas: DeltasSummary, isDryRun: boolean): string {
             ? `${made} to make`
             : `${made} made in ${formatTime(milliseconds)}, ${formatBytes(bytes)} in ${codings.join(' and ')}`,
         ]),
-    ...(reused === 0 ? [] : [`${reused} of earlier builds`]),
+    ...(reused === 0 ? [] : [`${reused} from earlier builds`]),
     ...(tooLarge === 0 ? [] : [`${tooLarge} not small enough to keep`]),
-    ...(leftOut === 0 ? [] : [`${leftOut} left out because the time was over`]),
+    ...(leftOut === 0 ? [] : [`${leftOut} skipped because the time limit was reached`]),
   ]
   return parts.length === 0 ? 'none to make' : parts.join('; ')
 }

@@ -3,24 +3,22 @@ import { formatBytes } from '@serve-dist/foundation/text/byte-size'
 import type { RunningEngine } from '../native/choose-engine.ts'
 import type { SiteSummary } from '../site/site.ts'
 
-/** What the command prints when it listens. */
 export interface Listening {
   readonly version: string
   readonly summary: SiteSummary
   readonly engine: RunningEngine
   readonly url: string
-  /** Where there are several processes. */
+  /** Present if several processes serve. */
   readonly workers?: WorkersSummary | undefined
 }
 
-/** What the listening line says of workers. */
 export interface WorkersSummary {
   readonly count: number
-  /** Bytes of one of them that are in memory. */
+  /** The size of one worker's bodies in memory. */
   readonly residentBytes: number
 }
 
-/** The one line that the command prints when it listens; the URL stands at its end. */
+/** Returns the line that the command prints when it listens. The URL is its last part. */
 export function listeningLine({ version, summary, engine, url, workers }: Listening): string {
   const { files, variants, bytesInMemory, keptBuilds, keptFiles } = summary
   const { name, why, threads = 1 } = engine

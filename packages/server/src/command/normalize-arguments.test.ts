@@ -3,7 +3,7 @@ import { normalizeArguments } from './normalize-arguments.ts'
 
 const commands = ['compress', 'check', 'explain']
 
-/** A file that is there, wherever the tests run. */
+/** An existing file in the working directory of the tests. */
 const thereIs = 'package.json'
 
 describe('normalizeArguments', () => {
@@ -36,7 +36,7 @@ describe('normalizeArguments', () => {
     ['--help all', '--help all'],
     ['compress --help', 'compress --help'],
     ['dist --port 1', 'dist --port 1'],
-  ])('reads %s as %s', (written, read) => {
+  ])('rewrites %s to %s', (written, read) => {
     expect(normalizeArguments(written.split(' '), commands)).toEqual(read.split(' '))
   })
 })

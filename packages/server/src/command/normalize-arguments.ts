@@ -3,10 +3,10 @@ import { isIP } from 'node:net'
 import { cspModes } from '../rules/read-rules.ts'
 
 /**
- * The words of a command line as commander takes them: `help compress` is `compress --help`, and `--host` and `--csp`
- * have their values behind `=`, so that they take neither the folder nor the next flag for one.
+ * Rewrites the arguments for commander: `help compress` becomes `compress --help`, and the values of `--host` and `--csp`
+ * are joined with `=`. Otherwise commander would take the folder or the next flag as their value.
  *
- * @param words - without the program's two names.
+ * @param words - the arguments without the two names of the program.
  */
 export function normalizeArguments(words: readonly string[], commands: readonly string[]): readonly string[] {
   const [first = '', second = ''] = words
@@ -18,7 +18,7 @@ export function normalizeArguments(words: readonly string[], commands: readonly 
     takes: isCspMode,
     alone: '--csp=enforce',
   })
-  // `-H` is a field, in other commands.
+  // `-H` is a request header in other commands.
   if (commands.includes(first)) return joined
   return joinValues(joined, { is: isHostFlag, takes: isAddress, alone: '--host=*' })
 }
@@ -26,7 +26,7 @@ export function normalizeArguments(words: readonly string[], commands: readonly 
 interface OptionalValue {
   readonly is: (word: string) => boolean
   readonly takes: (value: string) => boolean
-  /** The flag with the value that it has without one. */
+  /** The flag with its default value. */
   readonly alone: string
 }
 
@@ -47,7 +47,7 @@ function isHostFlag(word: string): boolean {
   return word === '--host' || word === '-H'
 }
 
-/** Whether it is hardly the folder that stands behind `--host`. */
+/** Whether the argument after `--host` is an address and not a folder. */
 function isAddress(word: string): boolean {
   if (isIP(word) !== 0 || word === 'localhost') return true
   return /^[\w-]+(?:\.[\w-]+)+$/.test(word) && !existsSync(word)

@@ -1,4 +1,3 @@
-/** Fields that may be `undefined` may be left out, instead. */
 type WithoutUndefined<Values> = {
   [Name in keyof Values as undefined extends Values[Name] ? never : Name]: Values[Name]
 } & {

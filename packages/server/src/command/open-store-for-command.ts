@@ -2,7 +2,6 @@ import { loadOptional, OperatorError } from '@serve-dist/manifest'
 import type * as Library from '@serve-dist/store'
 import { shortIds } from './short-ids.ts'
 
-/** A store, and what can be done with it. */
 export interface OpenedStore {
   readonly store: Library.StoreBackend
   readonly library: typeof Library
@@ -11,7 +10,7 @@ export interface OpenedStore {
 /**
  * Opens the store of `--store` for a command.
  *
- * @param command - its name.
+ * @param command - the name of the command, for messages.
  */
 export async function openStoreForCommand(command: string, where: string | undefined): Promise<OpenedStore> {
   if (where === undefined) {
@@ -25,23 +24,22 @@ export async function openStoreForCommand(command: string, where: string | undef
   return { store: await library.openStore(where), library }
 }
 
-/** A store that has no build yet. */
+/** Returns the error for a store without builds. */
 export function emptyStoreError(place: string, where: string | undefined): OperatorError {
   return new OperatorError(
     'SD_GENERATION_MISSING',
-    `${place}: no build was published here; serve-dist publish --store ${where} puts one in`,
+    `${place}: the store has no build; publish one with serve-dist publish --store ${where}`,
   )
 }
 
-/** What is current in a store. */
 export interface CurrentBuild {
-  /** Absent where nothing was published yet. */
+  /** Absent if the store has no build. */
   readonly id?: string
-  /** In words. */
+  /** A description for the operator. */
   readonly state: string
 }
 
-/** Looks which build is current after a command was stopped, perhaps at its end. */
+/** Looks up the current build after a signal stopped a command. */
 export async function findCurrent(
   { store, library }: OpenedStore,
   signal: AbortSignal,

@@ -13,9 +13,9 @@ afterEach(() => {
 
 describe('prepareReloadTriggers', () => {
   test.each([
-    ['taken away', false],
+    ['deleted', false],
     ['replaced', true],
-  ])('watching, says nothing of a refused build that is %s while it is loaded', async (_what, isReplaced) => {
+  ])('does not report a rejected build that is %s while it loads', async (_what, isReplaced) => {
     const write = vi.spyOn(process.stderr, 'write').mockReturnValue(true)
     const directory = await buildFixture({ 'index.html': 'page' })
     const manifest = join(directory, manifestPath)
@@ -35,7 +35,7 @@ describe('prepareReloadTriggers', () => {
     const start = await prepareReloadTriggers(directory, { watch: true })
     const triggers = start(reload)
     await place('second')
-    // Not only called: until then it may still be the third that it takes away.
+    // Wait until it has resolved: a running call could still delete the third build.
     await vi.waitFor(() => expect(reload).toHaveResolved(), patience)
     if (!isReplaced) await place('third')
     await vi.waitFor(() => expect(write).toHaveBeenCalled(), patience)

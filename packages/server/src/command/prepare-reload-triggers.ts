@@ -6,29 +6,27 @@ import { replaceSignalListeners } from '../serve/replace-signal-listeners.ts'
 import { followBuilds } from '../live/watch-builds.ts'
 import { watchedFolder, type WatchedBuilds } from '../load/watched-builds.ts'
 
-/** What makes the command look for a new build, besides SIGHUP. */
+/** The options that decide when the command looks for a new build, besides SIGHUP. */
 export interface ReloadFlags {
-  /** Whether a new manifest does. */
+  /** Whether to watch for a new manifest. */
   readonly watch?: boolean
-  /** A file of variables; with `watch`, a change of it does, too. */
+  /** A file with environment variables, which `watch` includes. */
   readonly envFile?: string
 }
 
-/** Loads the build that is there now. */
 export type Reload = () => Promise<ReloadOutcome>
 
-/** What was started. */
 export interface ReloadTriggers {
-  /** Looks for no more builds. */
+  /** Stops looking for builds. */
   close(): void
 }
 
 /**
- * Prepares what makes the command look for a new build. Call it before the first build is loaded, so that neither a
- * newer build nor a SIGHUP is missed meanwhile.
+ * Prepares the triggers of a reload. Call it before the first build is loaded, to miss neither a newer build nor a
+ * SIGHUP.
  *
- * @param directory - of the builds; `undefined` where they come from a store.
- * @returns starts looking, also at what else is watched; each outcome is printed on standard error.
+ * @param directory - the folder of the build; `undefined` for a store.
+ * @returns a function that starts the triggers. It prints the outcome of each reload to standard error.
  */
 export async function prepareReloadTriggers(
   directory: string | undefined,
@@ -62,9 +60,9 @@ function print(outcome: ReloadOutcome): void {
 }
 
 /**
- * Acts on SIGHUP, as servers do. When its terminal was closed, the signal ends the process, as it does by default.
+ * Calls `act` on SIGHUP. If the terminal was closed, the signal ends the process, which is the default.
  *
- * @returns stops acting; the signal does not end a process that is stopping, either.
+ * @returns a function that stops calling it. The process then ignores the signal, to stop without interruption.
  */
 function onHangUp(act: () => void): () => void {
   const hasTerminal = isatty(0)
@@ -76,7 +74,7 @@ function onHangUp(act: () => void): () => void {
     process.off('SIGHUP', onSignal)
     process.kill(process.pid, 'SIGHUP')
   }
-  // That of `bin/serve-dist.js` is for the time until here.
+  // Replaces the listener of `bin/serve-dist.js`.
   replaceSignalListeners('SIGHUP', onSignal)
   return () => {
     process.on('SIGHUP', () => {})

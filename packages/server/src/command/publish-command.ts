@@ -15,7 +15,6 @@ import { runInterruptibly } from './run-interruptibly.ts'
 import type { PublishFlags } from './store-flags.ts'
 import { writeCommandResult } from './write-command-result.ts'
 
-/** Publishes a build, with a progress line on a terminal. */
 export async function publishCommand(directory: string, flags: PublishFlags): Promise<void> {
   const opened = await openStoreForCommand('publish', flags.store)
   const { store, library } = opened
@@ -71,7 +70,7 @@ export async function publishCommand(directory: string, flags: PublishFlags): Pr
   await runInterruptibly(work, (signal) => describeStopped(directory, opened, signal))
 }
 
-/** Exports what a server of the store would answer, by the rules that it would read here. */
+/** Exports the answers of a server of this store, with the rules from the working directory. */
 async function exportPublished({
   store,
   dryRun,
@@ -83,13 +82,13 @@ async function exportPublished({
     const rules = await readRules(process.cwd(), {})
     return await exportSite(await loadSite({ store, rules, memoryBudget: 0 }), folder)
   } catch (error) {
-    process.stderr.write('serve-dist: the build is published, and current, but not exported:\n')
+    process.stderr.write('serve-dist: the build is published and current, but the export failed:\n')
     throw error
   }
 }
 
 function formatExport({ folder, files, kept, variants, size }: ExportSummary): string {
-  return `  exported to ${folder}: ${pluralize(files, 'file')}, ${kept} of them of earlier builds, and ${pluralize(variants, 'variant')}, ${formatBytes(size)}`
+  return `  exported to ${folder}: ${pluralize(files, 'file')} (${kept} from earlier builds) and ${pluralize(variants, 'variant')}, ${formatBytes(size)}`
 }
 
 async function describeStopped(directory: string, opened: OpenedStore, signal: AbortSignal): Promise<string> {
@@ -97,6 +96,6 @@ async function describeStopped(directory: string, opened: OpenedStore, signal: A
   if (id === undefined) return `${state}, as before`
   const { buildId } = await readManifestFile(join(directory, manifestPath))
   return id === buildId
-    ? `${state}, and what is old there is pruned at the next publish`
-    : `${state} as before; publish again, and only what is missing is sent`
+    ? `${state}; the next publish deletes old builds`
+    : `${state} as before; publish again to upload the missing files`
 }

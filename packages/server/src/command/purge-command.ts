@@ -9,14 +9,14 @@ import type { PurgeFlags } from './store-flags.ts'
 import { isImmutable } from '../site/resolve-serving.ts'
 import { writeCommandResult } from './write-command-result.ts'
 
-/** Takes a build out of a store, and says which tabs will break. */
+/** Deletes a build from a store and reports which tabs will break. */
 export async function purgeCommand(given: string, flags: PurgeFlags): Promise<void> {
   const opened = await openStoreForCommand('purge', flags.store)
   const { store, library } = opened
   const { dryRun: isDryRun, singlePublisher: isSinglePublisher } = flags
   const work = async (signal: AbortSignal): Promise<void> => {
     const { id } = await library.purge(store, given, { isDryRun: true, signal })
-    // Before they are gone.
+    // Count them before the purge deletes them.
     const hashedFiles = await countOwnHashedFiles(opened, id, signal)
     const summary = await library.purge(store, id, { isDryRun, isSinglePublisher, signal })
     writeCommandResult(flags, { store: store.place, hashedFiles, ...summary }, () => {
@@ -27,14 +27,14 @@ export async function purgeCommand(given: string, flags: PurgeFlags): Promise<vo
       return [
         `${tense} ${shortIds([id])(id)} from ${store.place}: ${pluralize(blobs, 'object')}, ${formatBytes(bytes)}${summary.isDryRun ? '; nothing is changed' : ''}`,
         hashedFiles === 0
-          ? '  no tab breaks: other builds have all of its hashed files'
-          : `  ${pluralize(hashedFiles, 'hashed file')} that no other build has: tabs that were opened\n  ${since} break where they ask for one`,
+          ? '  no open tab breaks: other builds contain all of its hashed files'
+          : `  ${pluralize(hashedFiles, 'hashed file')} in no other build: tabs that were opened\n  ${since} break if they request one`,
       ].join('\n')
     })
   }
   await runInterruptibly(work, async (signal) => {
     const { state } = await findCurrent(opened, signal)
-    return `${state}; purge again what is there still`
+    return `${state}; run purge again to delete the rest`
   })
 }
 
@@ -48,7 +48,7 @@ async function countOwnHashedFiles(
   )
   const others = new Set<string>()
   let own: Manifest | undefined
-  // One after the other: that of a large site is megabytes, and a store may keep hundreds.
+  // One manifest at a time: a large site's manifest takes megabytes, and a store may keep hundreds.
   for (const each of ids) {
     const manifest = await library.readGeneration(store, each.id, { signal })
     if (each.id === id) own = manifest

@@ -1,10 +1,10 @@
 import { lstatSync, rmSync } from 'node:fs'
 
-/** Removes a unix socket that this process has made, where the process ends without closing its server, which does it. */
+/** Removes the Unix socket of this process if the process ends without closing its server. */
 export function removeSocketOnExit(socket: string): void {
   const own = identityOf(socket)
   process.once('exit', (code) => {
-    // Another server may have made its own there meanwhile.
+    // Another server may have replaced the file.
     if (code !== 0 && identityOf(socket) === own) rmSync(socket, { force: true })
   })
 }

@@ -3,12 +3,11 @@ import type { ReportCommandOptions } from '@serve-dist/report'
 import { emptyStoreError, openStoreForCommand } from './open-store-for-command.ts'
 import { runInterruptibly } from './run-interruptibly.ts'
 
-/** What the command line says of a report. */
 export interface ReportFlags extends ReportCommandOptions {
   readonly store?: string
 }
 
-/** Writes the report of a folder, or of the current build of a store beside the one that it replaced. */
+/** Writes the report of a folder, or compares the current build of a store with the previous one. */
 export async function reportCommand(
   directory: string,
   {
@@ -19,7 +18,7 @@ export async function reportCommand(
   const needed = { name: '@serve-dist/report', neededBy: 'serve-dist report' }
   const report = await loadOptional(needed, async () => await import('@serve-dist/report'))
   const { store: where, ...options } = flags
-  // The exit code is 1 where the build fails a budget.
+  // The exit code is 1 if the build exceeds a budget.
   if (where === undefined) {
     process.exitCode = await report.reportCommand(directory, options)
     return
@@ -31,7 +30,9 @@ export async function reportCommand(
   if (extra.length > 0) {
     throw new OperatorError(
       'SD_OPTION_INVALID',
-      extra.map((given) => `${given} and --store: both builds come from the store, leave the other out`),
+      extra.map(
+        (given) => `${given} cannot be combined with --store, which supplies both builds; remove one of them`,
+      ),
     )
   }
   const { store, library } = await openStoreForCommand('report', where)

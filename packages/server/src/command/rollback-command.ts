@@ -18,8 +18,8 @@ export async function rollbackCommand(to: string | undefined, flags: RollbackFla
       const build = `${shorten(id)}, published ${formatTime(published)} UTC,`
       if (replaced === undefined) return `${build} is current in ${store.place} already; nothing is changed`
       return summary.isDryRun
-        ? `${build} would be current in ${store.place} again, in the place of ${shorten(replaced)}; nothing is changed`
-        : `${build} is current in ${store.place} again, in the place of ${shorten(replaced)}`
+        ? `${build} would be current in ${store.place} again, instead of ${shorten(replaced)}; nothing is changed`
+        : `${build} is current in ${store.place} again, instead of ${shorten(replaced)}`
     })
   }
   await runInterruptibly(work, async (signal) => (await findCurrent(opened, signal)).state)

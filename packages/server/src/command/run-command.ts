@@ -35,15 +35,15 @@ import { defaultDirectory } from '../serve/serve-options.ts'
 import { takeInheritedSocket } from './take-inherited-socket.ts'
 
 /**
- * Runs the command `serve-dist`. What an operator can mend is one message on standard error and exit code 1; any other
- * error keeps its stack trace.
+ * Runs the command `serve-dist`. For an operator's error, it prints a message to standard error and sets exit code 1. It
+ * throws all other errors.
  *
- * @param argv - as `process.argv`, the program's two names included.
+ * @param argv - `process.argv`, with the two names of the program.
  */
 export async function runCommand(argv: readonly string[]): Promise<void> {
-  // A reader of our output may go away, which is no reason to end.
+  // Continue if the reader of a pipe exits.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
-  // A compose file sets a variable that it has no value for to nothing.
+  // Compose files set a variable without a value to an empty text.
   for (const { environment } of Object.values<Flag>({ ...serveFlags, ...publishFlags })) {
     if (environment !== undefined && process.env[environment] === '') delete process.env[environment]
   }
@@ -60,7 +60,7 @@ export async function runCommand(argv: readonly string[]): Promise<void> {
   }
 }
 
-/** Ends the parsing after the help or the version was written. */
+/** Stops the parser after it has written the help or the version. */
 class HelpShown extends Error {
   override readonly name = 'HelpShown'
 }
@@ -75,18 +75,18 @@ function createProgram(words: readonly string[]): Command {
     .description('Serve a precompressed Vite build from memory. The default folder is dist.')
     .helpOption('-h, --help [all]', 'show this help, or all options')
     .helpCommand(false)
-    // `-H` is a flag of the server and one of `check`: behind the command's name it is the latter.
+    // After the name of `check` or `explain`, `-H` is their flag, not the server's.
     .enablePositionalOptions()
     .argument('[dir]', '', defaultDirectory)
     .configureHelp({
       optionDescription: ({ description }) => description,
-      // The longest flags of `report` leave 40 columns.
+      // The longest flags of `report` leave 40 columns for the description.
       minWidthToWrap: 30,
       subcommandTerm: (command) =>
         `${command.name()} ${command.usage().replace(/\[options\] ?/, '')}`.trimEnd(),
     })
     .configureOutput({
-      // Without blank lines: the page fits a terminal of 24 lines.
+      // Without blank lines, the page fits a terminal of 24 lines.
       writeOut: (text) => process.stdout.write(showsAll ? text : text.replaceAll('\n\n', '\n')),
       outputError: () => {},
     })
@@ -95,7 +95,7 @@ function createProgram(words: readonly string[]): Command {
       const given = { ...flags, descriptor: takeInheritedSocket() }
       const missing = missingFlags(given)
       if (given.store !== undefined && program.args.length > 0) {
-        missing.push(`the folder ${directory} and --store: builds come from one of them, leave the other out`)
+        missing.push(`the folder ${directory} cannot be combined with --store; remove one of them`)
       }
       if (missing.length > 0) throw new OperatorError('SD_OPTION_INVALID', missing)
       // The primary warns for its workers.
@@ -107,12 +107,12 @@ function createProgram(words: readonly string[]): Command {
     })
     .hook('preAction', (_program, command) => {
       const [directory] = command.processedArgs
-      // An empty variable of a script is no build to go to, and no reason to go to another one.
+      // An empty variable in a script must not select the default folder or the previous build.
       if (directory === '') {
         const isId = command.registeredArguments[0]?.name() === 'id'
         const cure = isId
-          ? 'build is an empty text; name its id, as serve-dist generations lists it'
-          : 'folder is an empty text; name the folder that the build wrote'
+          ? 'build id is empty; serve-dist generations lists the ids'
+          : 'path of the folder is empty; name the folder of the build'
         problems.push(`the ${cure}`)
       }
       if (command !== program) problems.push(...findMisplacedServerFlags(program, command))
@@ -121,7 +121,7 @@ function createProgram(words: readonly string[]): Command {
       }
       throwUsageError(command, problems)
       if (command === program) return
-      // `bin/serve-dist.js` ignores the signal for the server; it ends other commands, as by default.
+      // `bin/serve-dist.js` ignores SIGHUP for the server. The signal must end all other commands.
       process.removeAllListeners('SIGHUP')
     })
   addFlags(program, serveFlags, { showsAll, words, problems })
@@ -189,8 +189,8 @@ function createProgram(words: readonly string[]): Command {
 }
 
 /**
- * Ends a process that cannot serve, or cannot any longer: an application that was loaded by then may hold timers and
- * connections open, and may catch what nobody else does.
+ * Ends a process that cannot serve or has stopped serving. `process.exit` is necessary, because an application may keep
+ * timers and connections open, and may handle uncaught errors.
  */
 function endServing(error: unknown): never {
   const isOfOperator = error instanceof OperatorError
@@ -200,7 +200,7 @@ function endServing(error: unknown): never {
 }
 
 const environmentCure =
-  'set variables where the server starts, or in a file: serve-dist --env-file <file> (it reads no .env by itself)'
+  'set the variables in the environment of the server, or in a file: serve-dist --env-file <file> (.env is not loaded automatically)'
 
 function describe(error: OperatorError): string {
   return `serve-dist: ${error.code}: ${error.message}`

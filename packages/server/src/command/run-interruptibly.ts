@@ -1,12 +1,12 @@
 import { replaceSignalListeners } from '../serve/replace-signal-listeners.ts'
 
-/** Milliseconds to look what is true after a stop: the store may be what was waited for. */
+/** Milliseconds to describe the state after a stop. The store may be unreachable, and the reason for the stop. */
 const longestLook = 2000
 
 /**
- * Lets a signal stop work between two steps, where nothing is half done; a second one ends the process at once.
+ * Runs work that the first signal stops at the next safe point. The second signal ends the process immediately.
  *
- * @param describe - says what is true after that, as long as its signal lets it.
+ * @param describe - describes the state after a stop, until its signal aborts.
  */
 export async function runInterruptibly(
   work: (signal: AbortSignal) => Promise<void>,
@@ -29,7 +29,7 @@ export async function runInterruptibly(
   } catch (error) {
     if (!controller.signal.aborted) throw error
     const state = await describe(AbortSignal.timeout(longestLook)).catch(
-      () => 'the store does not say what is current; look at its generations when it answers',
+      () => 'the store does not answer; run serve-dist generations later to see which build is current',
     )
     process.stderr.write(`serve-dist: stopped; ${state}\n`)
     process.exitCode = exitCode

@@ -4,18 +4,17 @@ import type { WatchedBuilds } from '../load/watched-builds.ts'
 import type { RunningEngine } from '../native/choose-engine.ts'
 import type { SiteSummary } from '../site/site.ts'
 
-/** What serves: this process, or workers of its own. */
 export interface RunningCommand {
   readonly url: string
   readonly engine: RunningEngine
   readonly summary: SiteSummary
   readonly workers?: WorkersSummary
   readonly reload: Reload
-  /** Tells of each build that becomes current in a store. */
+  /** The builds that become current in a store. */
   readonly watched: WatchedBuilds | undefined
   readonly opsUrl: string | undefined
   readonly redirectUrl: string | undefined
   close(): Promise<void>
-  /** Rejects when nothing serves any more. */
+  /** Rejects when the last worker has failed. */
   readonly collapse?: Promise<never>
 }

@@ -13,24 +13,24 @@ import { findFreePort } from '../transport/find-free-port.ts'
 import { type ListenAddress, umaskFor } from '../transport/listen.ts'
 import { removeStaleSocket } from '../transport/remove-stale-socket.ts'
 
-/** What is decided before workers start. */
+/** The decisions of the primary process before the workers start. */
 interface ServingWorkers {
   readonly count: number
   readonly engine: ChosenEngine
   readonly address: ListenAddress
 }
 
-/** Lets so many workers serve; this process has their socket, and asks their store. */
+/** Starts workers that serve. The primary process owns the socket and polls the store. */
 export async function serveByWorkers(
   flags: GivenFlags,
   { count, engine: { binding, ...engine }, address }: ServingWorkers,
 ): Promise<RunningCommand> {
   const { grace: gracePeriod, descriptor, socket, host, port, ops } = flags
-  // Node's workers make their socket through their primary.
+  // Workers with Node's engine open their socket through the cluster module.
   const isTheirs = binding === undefined && descriptor === undefined
   if (isTheirs && socket !== undefined) await removeStaleSocket(socket.path)
-  // One port for all workers: a worker that asks for any port after all others ended would get another one. The workers
-  // report a host that cannot be used.
+  // All workers need one port: a replacement for the last worker could get another one. On failure, the workers report the
+  // unusable host.
   const wantsPort = isTheirs && socket === undefined && port === 0
   const found = wantsPort ? await findFreePort(host).catch(() => undefined) : undefined
   const operations = await startPrimaryOperations(ops, requestMetrics)
@@ -42,7 +42,7 @@ export async function serveByWorkers(
   }
   if (binding !== undefined && descriptor === undefined) {
     shared = await openSharedSocket(binding, address).catch(fail)
-    // It removes the file of its own alone, also at a signal while workers start.
+    // Also for a signal while workers start. `close` removes the socket's file only if this process made it.
     process.once('exit', () => shared?.close())
   }
   const store = await openStoreOfFlags(flags).catch(fail)
@@ -70,7 +70,7 @@ export async function serveByWorkers(
     opsUrl: operations.url,
     async close() {
       operations.beginDraining()
-      // Workers still accept what is queued.
+      // Workers accept the queued connections first.
       shared?.close()
       await workers.close()
       await operations.close()

@@ -12,7 +12,7 @@ import { warnAboutDescriptors } from './warn-about-descriptors.ts'
 import { warnAboutMissingPages } from './warn-about-missing-pages.ts'
 import { inheritedSocketDescriptor, takeWorkerRole, type WorkerRole } from '../serve/workers/worker-role.ts'
 
-/** Serves until a signal: the first lets answers in flight finish, a second ends at once. */
+/** Serves until a signal. The first signal completes the open requests, the second one ends the process immediately. */
 export async function serveCommand(directory: string, flags: GivenFlags, version: string): Promise<void> {
   const role = takeWorkerRole()
   if (role !== undefined) return await serveAsWorker(directory, flags, role)
@@ -20,7 +20,7 @@ export async function serveCommand(directory: string, flags: GivenFlags, version
   const stopWith = stopOnSignal()
   const startTriggers = await prepareReloadTriggers(store === undefined ? directory : undefined, flags)
   const serving = await startServing(directory, flags)
-  // Before the line: a program that waits for it may send a signal at once.
+  // Before the listening line, because a program that waits for it may send a signal immediately.
   const triggers = startTriggers(serving.reload, serving.watched)
   stopWith(async () => {
     triggers.close()
@@ -40,7 +40,7 @@ async function serveAsWorker(directory: string, flags: GivenFlags, role: WorkerR
   const { runWorker } = await import('../serve/workers/run-worker.ts')
   await runWorker(async (mayListen) => {
     await expectApplication(flags)
-    // The primary has chosen for all.
+    // The primary process has chosen the engine.
     const engine = role.isNative ? 'native' : 'node'
     const options = { ...(await toServeOptions(directory, flags, role)), engine } as const
     const socket = role.isNative ? inheritedSocketDescriptor : undefined
@@ -49,7 +49,7 @@ async function serveAsWorker(directory: string, flags: GivenFlags, role: WorkerR
   })
 }
 
-/** Several serve by threads of this process where the native engine can be had; an application wants processes. */
+/** Starts a server with threads if the native engine is available, and with processes for an application. */
 async function startServing(directory: string, flags: GivenFlags): Promise<RunningCommand> {
   const { descriptor, ssr } = flags
   const count = await countWorkers(flags)
@@ -69,7 +69,7 @@ async function countWorkers({ workers }: GivenFlags): Promise<number | undefined
   return countUsableCores()
 }
 
-/** @param threads - of the native engine, where it answers; one for each core where nobody said how many. */
+/** @param threads - threads of the native engine; defaults to one per core. */
 async function serveAlone(
   flags: GivenFlags,
   start: PreparedStart,
@@ -78,7 +78,7 @@ async function serveAlone(
   await expectApplication(flags)
   const server = await serveStaged(start, undefined, threads)
   const { url, engine, opsUrl, redirectUrl, watched } = server
-  // Not `...server`: a copy would hold the first build for good.
+  // Not `...server`, because a copied `site` would keep the first build in memory.
   return {
     url,
     engine,
@@ -91,12 +91,12 @@ async function serveAlone(
   }
 }
 
-/** Prepares the process in which an application is to run; a primary's own faults must end it. */
+/** Prepares a process for an application. Not for the primary process, where an error must end the process. */
 async function expectApplication({ ssr }: GivenFlags): Promise<void> {
   if (ssr === undefined) return
-  // React and others choose their development build where it is not set.
+  // React and other libraries use their development build if it is not set.
   process.env['NODE_ENV'] ||= 'production'
-  // An application's error that nobody caught must not take the static files down with it.
+  // An uncaught error of the application must not stop the static files.
   const { keepRunning, reportApplicationError } = await import('../application/mount-application.ts')
   keepRunning(reportApplicationError)
 }

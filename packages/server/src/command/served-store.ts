@@ -5,7 +5,7 @@ import { printWarning } from '../load/load-options.ts'
 import type { StoreOptions } from '../load/store-options.ts'
 import type { StoreForWorkers } from '../load/store-source.ts'
 
-/** The first process alone asks the store. */
+/** Opens the store in the primary process, which shares it with the workers. */
 export async function openStoreOfFlags(flags: GivenFlags): Promise<StoreForWorkers | undefined> {
   const { envFile } = flags
   const place = toStoreOptions(flags)
@@ -14,7 +14,7 @@ export async function openStoreOfFlags(flags: GivenFlags): Promise<StoreForWorke
   return await source.loadStoreForWorkers(place, { onWarning: printWarning, ...omitUndefined({ envFile }) })
 }
 
-/** The builds that the first process has of a store. */
+/** Returns the builds that the primary process shares with its workers. */
 export async function openPrimarySource({ store }: GivenFlags): Promise<BuildSource | undefined> {
   if (store === undefined) return undefined
   const [{ openSharedSource }, { openStoreChannel }] = await Promise.all([
@@ -24,7 +24,6 @@ export async function openPrimarySource({ store }: GivenFlags): Promise<BuildSou
   return await openSharedSource(openStoreChannel())
 }
 
-/** What the flags say of a store. */
 export function toStoreOptions({ store, storeCache, noDeltas }: GivenFlags): StoreOptions | undefined {
   if (store === undefined) return undefined
   const deltas = noDeltas === true ? false : undefined

@@ -8,12 +8,12 @@ const ids = [
 ]
 
 describe('shortIds', () => {
-  test('takes as many digits as tell all apart, eight at least', () => {
+  test('keeps the digits that tell all ids apart, and at least eight', () => {
     expect(ids.slice(1).map(shortIds(ids.slice(1)))).toEqual(['5f0007e4', 'c1c1c1c1'])
     expect(ids.map(shortIds(ids))).toEqual(['5f0007e431dda', '5f0007e431ddf', 'c1c1c1c1c1c1c'])
   })
 
-  test('takes a build that is there twice for one', () => {
+  test('ignores duplicates', () => {
     expect(shortIds(['a'.repeat(32), 'a'.repeat(32)])('a'.repeat(32))).toBe('aaaaaaaa')
   })
 })

@@ -1,7 +1,7 @@
-/** People compare as many digits as git shows them. */
+/** Git also shows eight digits or fewer. */
 const fewestDigits = 8
 
-/** Makes ids short for people: all as long as it takes to tell them apart. */
+/** Returns a function that shortens ids to the length that tells them apart. */
 export function shortIds(ids: readonly string[]): (id: string) => string {
   const unique = [...new Set(ids)]
   let digits = fewestDigits

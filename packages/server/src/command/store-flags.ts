@@ -2,21 +2,21 @@ import type { FlagTable } from './flags.ts'
 import { s } from '@serve-dist/manifest'
 import { parseAge, parseCount, parseStorePlace, createFlagParser } from './flag-values.ts'
 
-// The flags of the commands that look at a store, or change it. Without a value, the store's own defaults count.
+// The options of the commands for stores. Their defaults are in @serve-dist/store.
 
-/** What the command line says of a store. */
+/** The options that all commands for stores have. */
 export interface StoreFlags {
   readonly store?: string
   readonly json?: boolean
 }
 
-/** What it says of a change of what is current. */
+/** The options of `rollback`. */
 export interface RollbackFlags extends StoreFlags {
   readonly dryRun?: boolean
   readonly singlePublisher?: boolean
 }
 
-/** What it says of a publish. */
+/** The options of `publish`. */
 export interface PublishFlags extends RollbackFlags {
   readonly keep?: number
   readonly keepFor?: number
@@ -27,7 +27,7 @@ export interface PublishFlags extends RollbackFlags {
   readonly export?: string
 }
 
-/** What it says of a build to take out. */
+/** The options of `purge`. */
 export interface PurgeFlags extends StoreFlags {
   readonly dryRun?: boolean
   readonly singlePublisher?: boolean

@@ -1,4 +1,4 @@
-/** The commands besides serving. */
+/** The commands, without the default command that serves. */
 export const commandNames = [
   'compress',
   'report',
@@ -10,12 +10,11 @@ export const commandNames = [
   'purge',
 ] as const
 
-/** A command, as it is added to the program. */
 export interface Subcommand {
   readonly name: (typeof commandNames)[number]
   readonly summary: string
   readonly description: string
   readonly flags: object
-  /** Whether only the whole help lists it. */
+  /** Whether only `--help all` lists it. */
   readonly isRare?: true
 }

@@ -1,14 +1,14 @@
 import { OperatorError } from '@serve-dist/manifest'
 
-/** systemd passes sockets from this descriptor on (sd_listen_fds(3)). */
+/** The first descriptor of the sockets that systemd passes on (sd_listen_fds(3)). */
 const firstDescriptor = 3
 
 /**
- * Takes the socket that a service manager passed to this very process (sd_listen_fds(3)), and unsets the variables, so
- * that no child process takes it for its own.
+ * Takes the socket that a service manager passed to this process (sd_listen_fds(3)). It deletes the variables, so that no
+ * child process uses the socket.
  *
- * @returns its descriptor, if a socket was passed.
- * @throws OperatorError when there are several.
+ * @returns the descriptor of the socket, if there is one.
+ * @throws OperatorError if there are several sockets.
  */
 export function takeInheritedSocket(
   environment: NodeJS.ProcessEnv = process.env,
@@ -21,6 +21,6 @@ export function takeInheritedSocket(
   if (count === '1') return firstDescriptor
   throw new OperatorError(
     'SD_LISTEN_FAILED',
-    `LISTEN_FDS: expected one socket, found ${count}; give the service a socket unit with one ListenStream=`,
+    `LISTEN_FDS: expected one socket, found ${count}; use a socket unit with one ListenStream=`,
   )
 }

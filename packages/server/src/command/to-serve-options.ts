@@ -5,7 +5,7 @@ import type { ServeOptions } from '../serve/serve-options.ts'
 import type { WorkerRole } from '../serve/workers/worker-role.ts'
 import { toStoreOptions } from './served-store.ts'
 
-/** What `serve` takes, as the flags and a worker's role have it. */
+/** Returns the options of `serve` for the flags and the role of a worker. */
 export async function toServeOptions(
   directory: string,
   flags: GivenFlags,
@@ -15,9 +15,9 @@ export async function toServeOptions(
   const { verify, force = false, memoryBudget, envFile, engine } = flags
   const { fsFallback, accessLog, ops, trustProxy } = flags
   const rules = await readRules(process.cwd(), flags)
-  // One that takes the place of another must not be refused what the others serve.
+  // A replacement must accept the build that the other workers serve.
   const unlisted = force || isReplacement ? ('warn' as const) : undefined
-  // One worker warns, for all; and the primary answers operators.
+  // Only the first worker warns, and only the primary process serves `--ops`.
   const onWarning = isFirst === false ? () => {} : undefined
   const isWorker = isFirst !== undefined
   const tls =
@@ -38,7 +38,7 @@ export async function toServeOptions(
     ssr,
     tls,
     site: omitUndefined({
-      // With a store they have no effect, as the table of flags says.
+      // They have no effect for a store; `flags.ts` warns about them.
       ...(store === undefined &&
         omitUndefined({
           verify: verify === true ? ('hash' as const) : undefined,

@@ -4,12 +4,12 @@ import { findNearestName } from '@serve-dist/foundation/text/find-nearest-name'
 import type { Command, CommanderError, Option } from 'commander'
 import { removedFlags } from './removed-options.ts'
 
-// What is wrong with a command line, and what was meant.
+// Errors of the command line, with suggestions.
 
 /**
- * A command that does not exist would be taken for a folder that does not.
+ * Refuses an unknown command, which would otherwise be the name of a folder.
  *
- * @throws OperatorError that names the command that was meant.
+ * @throws OperatorError with the nearest command.
  */
 export function refuseUnknownCommand({ commands }: Command, [word = '']: readonly string[]): void {
   const names = commands.map((command) => command.name())
@@ -21,7 +21,7 @@ export function refuseUnknownCommand({ commands }: Command, [word = '']: readonl
   )
 }
 
-/** Ends the command where something is wrong with its words. */
+/** Throws an error with the problems, if there are any. */
 export function throwUsageError(command: Command, problems: readonly string[]): void {
   if (problems.length === 0) return
   const name = command.parent === null ? command.name() : `${command.parent.name()} ${command.name()}`
@@ -31,7 +31,7 @@ export function throwUsageError(command: Command, problems: readonly string[]): 
     : new OperatorError('SD_OPTION_INVALID', problems, { heading: `${problems.length} problems; ${usage}:` })
 }
 
-/** What commander found, as other problems are written: with what was expected, or the nearest flag of this command. */
+/** Describes an error of commander in our format, with the expected value or the nearest flag. */
 export function describeCommanderError(command: Command, { code, message }: CommanderError): string {
   const quoted = /'([^'=]+)/.exec(message)?.[1] ?? ''
   switch (code) {
@@ -51,7 +51,7 @@ export function describeCommanderError(command: Command, { code, message }: Comm
 function describeUnknownFlag(command: Command, flag: string): string {
   const ofServer = command.parent?.options.find(({ long, short }) => long === flag || short === flag)
   const replacement = removedFlags.get(flag)
-  // `check` and `describeCommanderError` had all rules of the server, and never `--verify`.
+  // Earlier releases of `check` and `explain` had all rules of the server as flags, but not `--verify`.
   const hadRules = ['check', 'explain'].includes(command.name()) && flag !== '--verify'
   if (ofServer !== undefined && (replacement === undefined || !hadRules)) {
     return describeServerFlag(ofServer, command)
@@ -68,21 +68,21 @@ function describeExcessArguments(command: Command): string {
   const [wanted, ...found] = [command.usage().replace(/ ?\[options\] ?/, ''), ...command.args]
   const isHost = command.getOptionValue('host') === '*'
   const name = isHost ? found.find((word) => !existsSync(word)) : undefined
-  const cure = name === undefined ? '' : `; an address that is a name without a dot is written --host=${name}`
+  const cure = name === undefined ? '' : `; if it is a host name, write --host=${name}`
   return `expected ${wanted}, found ${found.map((word) => JSON.stringify(word)).join(' ')}${cure}`
 }
 
-/** Commander accepts the server's flags in front of another command, which would ignore them. */
+/** Returns a problem for each server flag before another command. Commander accepts these flags, and they have no effect. */
 export function findMisplacedServerFlags(program: Command, command: Command): string[] {
   return program.options
     .filter((option) => program.getOptionValueSource(option.attributeName()) === 'cli')
     .map((option) =>
       command.options.some(({ long }) => long === option.long)
-        ? `option '${option.flags}' stands before "${command.name()}": write it behind`
+        ? `option '${option.flags}' must come after "${command.name()}"`
         : describeServerFlag(option, command),
     )
 }
 
 function describeServerFlag({ flags }: Option, command: Command): string {
-  return `option '${flags}' is for serving; "${command.name()}" does not take it`
+  return `option '${flags}' is for the server; "${command.name()}" does not have it`
 }

@@ -1,14 +1,14 @@
 import { escapeMessage } from '@serve-dist/foundation/text/escape-invisible'
 import type { StoreFlags } from './store-flags.ts'
 
-/** Plain data that JSON keeps. */
+/** A result that can be written as JSON. */
 export interface CommandResult {
   readonly store: string
   readonly warnings?: readonly string[]
   readonly [key: string]: unknown
 }
 
-/** Writes what happened: warnings to standard error, then one document of JSON, or the words for people. */
+/** Writes warnings to standard error, then the result as JSON or as text. */
 export function writeCommandResult(
   { json }: StoreFlags,
   outcome: CommandResult,

@@ -8,17 +8,17 @@ import type { RedirectMatch } from '../site/redirects.ts'
 import type { Entry, Representation, Resource, Site } from '../site/site.ts'
 import type { HttpTopic } from './http-topic.ts'
 
-/** One step of an answer, in words. */
+/** A step of an answer, as text. */
 export interface ExplainedStep {
-  /** Its number in `hosts/handler.ts`. */
+  /** The number of the step in `hosts/handler.ts`. */
   readonly step: number
   readonly topic: HttpTopic
   readonly text: string
-  /** One line for each alternative. */
+  /** A line for each alternative. */
   readonly details?: readonly string[]
 }
 
-/** Describes a reason of `decide`; `undefined` for the last one, which the heading of an explanation tells. */
+/** Describes a reason of `decide`. Returns `undefined` for the last one, which the heading of an explanation contains. */
 export function describeReason(
   reason: Reason,
   site: Site,
@@ -31,7 +31,7 @@ export function describeReason(
     case 'unclean-path':
       return path(`${target} has a dot segment, an empty segment or a backslash, which are never repaired`)
     case 'asterisk-target':
-      return path('* is the server as a whole')
+      return path('* means the whole server')
     case 'known-path':
       return describeEntry(site, reason.path, reason.entry)
     case 'unknown-path':
@@ -51,12 +51,12 @@ export function describeReason(
       )
     case 'rule-not-for-assets':
       return unknown(
-        `${ruleOf(reason.match)} is not about ${site.assetsPath} alone, so it counts for no file there`,
+        `${ruleOf(reason.match)} also matches paths outside ${site.assetsPath}, so it does not apply to files there`,
       )
     case 'no-fallback':
       return unknown('there is no fallback for unknown paths (appType, --fallback, --ssr)')
     case 'outside-base':
-      return unknown('there is no fallback outside of the base')
+      return unknown('there is no fallback outside the base')
     case 'no-page-for-assets':
       return unknown(`no page answers for a file under ${site.assetsPath}`)
     case 'no-fallback-page':
@@ -70,7 +70,7 @@ export function describeReason(
       return forMethod(
         method === 'OPTIONS'
           ? 'OPTIONS names the methods of the path, and answers preflights of files that other origins may use'
-          : `${method} is none of GET, HEAD and OPTIONS`,
+          : `${method} is not GET, HEAD or OPTIONS`,
       )
     case 'head':
       return forMethod('HEAD has the fields of GET, and no body')
@@ -102,7 +102,7 @@ export function describeReason(
       return condition(reason, `If-Modified-Since: ${request.ifModifiedSince}`)
 
     case 'range-not-for-head':
-      return range(request, 'ignored: it is for GET alone')
+      return range(request, 'ignored: ranges are only for GET')
     case 'range-without-identity':
       return range(request, 'ignored: Accept-Encoding refuses identity')
     case 'if-range-fails':
@@ -145,7 +145,7 @@ function range(request: RequestFields, text: string): ExplainedStep {
 
 type Precondition = Extract<Reason, { readonly status: 304 | 412 | undefined }>
 
-/** @param ignored - a date beside the entity tags (RFC 9110 §13.2.2). */
+/** @param ignored - a date, which entity tags override (RFC 9110 §13.2.2). */
 function condition(
   { status, resource, selected }: Precondition,
   field: string,
@@ -153,11 +153,12 @@ function condition(
 ): ExplainedStep {
   const outcome = status === undefined ? 'holds' : `answers ${status}`
   const validators = `ETag ${selected.entityTag}, Last-Modified ${resource.lastModifiedField ?? 'none'}`
-  const details = ignored === undefined ? [] : [`the date ${ignored} is ignored beside it`]
+  const details =
+    ignored === undefined ? [] : [`the date ${ignored} is ignored, because the entity tag takes precedence`]
   return { step: 6, topic: 'Conditions', text: `${field} ${outcome} (${validators})`, details }
 }
 
-/** Names which representation a client gets, and why none of the others. */
+/** Describes why the selected representation is chosen and the others are not. */
 function describeSelection(
   { representations }: Resource,
   { acceptEncoding }: RequestFields,
@@ -184,10 +185,10 @@ function reasonAgainst(
 ): string {
   if (weights[coding] === 0) return 'not accepted'
   const isTie = selected !== undefined && weights[coding] === weights[selected.coding]
-  return isTie ? "wanted as much, but later in the server's order" : 'wanted less'
+  return isTie ? "wanted equally, but later in the server's order" : 'wanted less'
 }
 
-/** Weights are ten-thousandths; 1 is the weight of identity without a name. */
+/** Formats a weight, which is in ten-thousandths. 1 is the weight of identity if the header does not name it. */
 function weightOf(weight: number): string {
   return weight === 1 ? 'not named, acceptable' : `q=${weight / 10_000}`
 }
@@ -196,18 +197,18 @@ function ruleOf({ rule }: Pick<RedirectMatch, 'rule'>): string {
   return `the rule ${rule?.from} ${rule?.to} ${rule?.status}${rule?.force === true ? '!' : ''}`
 }
 
-/** Names which file or redirect a path stands for, or which rule put it there by force. */
+/** Describes the file or redirect of a path, or the rule that overrides it. */
 function describeEntry(site: Site, requested: string, entry: Entry): ExplainedStep {
   const forced = matchRule(site, requested, undefined)
   if (entry.kind === 'hidden') return path(`${ruleOf(forced ?? {})} hides ${requested}`)
   if (entry.kind === 'redirect') {
-    const why = forced === undefined ? 'the build has it under its other address' : ruleOf(forced)
+    const why = forced === undefined ? 'the build has this page at another path' : ruleOf(forced)
     return path(`${why}: ${entry.status} to ${entry.location}`)
   }
   const { path: file, buildId } = entry
-  if (forced?.target === entry) return path(`${ruleOf(forced)} puts ${file} there`)
+  if (forced?.target === entry) return path(`${ruleOf(forced)} serves ${file} there`)
   if (buildId !== undefined) {
-    const text = `${requested} is the file ${file} of the earlier build ${buildId}: this build has nothing there`
+    const text = `${requested} is the file ${file} of the earlier build ${buildId}: the current build has no file there`
     return { step: 2, topic: 'Earlier builds', text }
   }
   if (file === buildIdPath && !site.files.has(buildIdPath))
@@ -217,40 +218,40 @@ function describeEntry(site: Site, requested: string, entry: Entry): ExplainedSt
   return path(
     names === undefined
       ? text
-      : `${text}, which this server makes when it loads the build, from: ${names.join(', ')}`,
+      : `${text}, which the server generates when it loads the build, from: ${names.join(', ')}`,
   )
 }
 
-/** Tells why a path is not in the table, with the file that it may have been meant for. */
+/** Describes why a path is not in the table, and suggests a similar one. */
 function describeAbsence(site: Site, requested: string): ExplainedStep {
-  if (!requested.startsWith(site.base)) return path(`${requested} is outside of the base ${site.base}`)
+  if (!requested.startsWith(site.base)) return path(`${requested} is outside the base ${site.base}`)
   const coding = contentCodings.find(({ extension }) => requested.endsWith(extension))
   const original = coding && site.table.get(requested.slice(0, -coding.extension.length))
   if (original?.kind === 'resource') {
     return path(
-      `${requested} is a variant of ${original.path}: ask for that with Accept-Encoding: ${coding?.name}`,
+      `${requested} is a variant of ${original.path}: request that file with Accept-Encoding: ${coding?.name}`,
     )
   }
   if (site.sourceMaps === 'deny' && isSourceMap(requested)) {
-    return path(`${requested} is a source map, and these are denied`)
+    return path(`${requested} is a source map, and a rule denies source maps`)
   }
   if (/\/\.(?!well-known(?:\/|$))/.test(requested)) {
     return path(`${requested} has a hidden name, which is never served`)
   }
   if (isSkewMiss(site, { method: 'GET', target: requested })) {
-    const text = `${requested} is a hashed file of no build that is kept: a tab of another build may ask for it`
+    const text = `${requested} is a hashed file that no kept build contains: a tab with another build may request it`
     return { step: 2, topic: 'Earlier builds', text }
   }
   const alike = [...site.table.keys()].find((key) => loosely(key) === loosely(requested))
   return path(
     alike === undefined
-      ? `${requested} is none of the ${site.table.size} paths of the build`
+      ? `${requested} is not one of the ${site.table.size} paths of the build`
       : `${requested} is not ${alike}: names are exact`,
   )
 }
 
-/** Without the differences that people overlook: case, and how a letter is composed. */
+/** Removes differences that are easy to overlook: the case of letters and their Unicode composition. */
 function loosely(encoded: string): string {
-  // A path in the table is well-formed, and so is one that `decide` parsed, but for `%2F` and `%5C`.
+  // The path is well-formed, because it comes from the table or `decide` has parsed it.
   return decodeURIComponent(encoded).normalize('NFC').toLowerCase()
 }

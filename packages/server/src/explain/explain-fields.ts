@@ -6,14 +6,14 @@ import { pageUrls } from '../site/page-urls.ts'
 import type { FieldRule, Resource, Site } from '../site/site.ts'
 import type { Explanation } from './explain.ts'
 
-/** A field of an answer, and what set it. */
+/** A header of an answer and its origin. */
 export interface ExplainedField {
   readonly name: string
   readonly value: string
   readonly why: string
 }
 
-/** Names what set each field of an answer: the rule that names the field for this file, else the default. */
+/** Explains each header of an answer: by the rule that sets it for this file, or by the default. */
 export function explainFields(site: Site, explanation: Explanation): ExplainedField[] {
   const { answer, resource } = explanation
   return Array.from(answer === undefined ? [] : fieldPairs(answer), ([name, value]) => {
@@ -27,7 +27,7 @@ export function explainFields(site: Site, explanation: Explanation): ExplainedFi
   })
 }
 
-/** The fields that a rule takes away from a file's answers, by its value `null`. */
+/** Returns the headers that a rule with the value `null` removes from the answers of a file. */
 export function removedFields(site: Site, { answer, resource }: Explanation): string[] {
   if (answer === undefined || resource === undefined) return []
   return [...resource.overrides.values()]
@@ -44,7 +44,7 @@ function describeDefault(
   const status = `belongs to status ${answer?.status}`
   switch (name) {
     case 'Accept-Ranges':
-      return 'ranges are parts of identity, which is sent'
+      return 'the server sends identity, and accepts ranges of it'
     case 'Allow':
       return 'the methods of every file'
     case 'Cache-Control':
@@ -84,10 +84,10 @@ function describeFreshness(site: Site, value: string, { answer, resource }: Expl
   if (value.startsWith('private'))
     return 'a shared cache that ignores Vary would send the delta to all clients'
   if (resource !== undefined && resource.path === site.environment?.path) {
-    return 'the next start may have other values in its environment, whatever rules say'
+    return 'the next start may have other values in its environment, regardless of rules'
   }
   if (resource?.path === buildIdPath && !site.files.has(buildIdPath)) {
-    return 'it names another build after each deploy, whatever rules say'
+    return 'it names another build after each deploy, regardless of rules'
   }
   if (value !== 'no-cache') return 'the build or a rule says that the name has a content hash'
   return resource !== undefined && isScriptWithPolicy(resource)
@@ -100,13 +100,13 @@ function isScriptWithPolicy({ mediaType, overrides }: Resource): boolean {
   return mediaType.startsWith('text/javascript') && names.some((name) => overrides.has(name))
 }
 
-/** Describes the last rule that matches a file and names a field, by the function that built the site. */
+/** Describes the last rule that sets a header for a file. It uses the same function as the table of the site. */
 function describeRule(site: Site, resource: Resource, name: string): string {
   const base = decodeURIComponent(site.base)
   const urls = pageUrls(resource.path).map((url) => base + url)
   const rule =
     site.fieldRules.findLast((each) => overridesFor([each], resource, urls).has(name.toLowerCase())) ??
-    // The script of a worker is no document, and has the field of one.
+    // The script of a worker is not a document, but has the header of documents.
     site.fieldRules.find(({ on, fields }) => on === 'documents' && Object.hasOwn(fields, name))
   switch (rule?.on) {
     case 'files':
@@ -125,7 +125,7 @@ function describeRule(site: Site, resource: Resource, name: string): string {
   }
 }
 
-/** Names the sources of a policy, and which of its hashes belong to the page. */
+/** Returns the sources of a policy and the hashes that belong to the page. */
 function describePolicy(
   { fields, from }: Extract<FieldRule, { readonly on: 'documents' }>,
   { overrides, isPage }: Resource,
@@ -136,7 +136,7 @@ function describePolicy(
   const hashes =
     own.length > 0
       ? `hashes of the inline code of this page: ${joinFirstNames(own)}`
-      : `no hashes, because ${isPage ? 'nothing inline in this page needs one' : 'the file is no page'}`
+      : `no hashes, because ${isPage ? 'nothing inline in this page needs one' : 'the file is not a page'}`
   return `csp of ${from.join(' and ')}; ${hashes}`
 }
 

@@ -87,7 +87,7 @@ const sites: Readonly<Record<string, Site>> = {
     },
     { assetsDirectory: 'assets', rules, hasDeltas: true },
   ),
-  'whose times are fixed': fakeSite(files, { timesAreFixed: true, rules: { sourceMaps: 'deny' } }),
+  'with fixed times': fakeSite(files, { timesAreFixed: true, rules: { sourceMaps: 'deny' } }),
 }
 
 const orNothing = <Value>(...values: readonly Value[]): fc.Arbitrary<Value | undefined> =>
@@ -152,7 +152,7 @@ function valueOf({ fields }: Answer, name: string): string | undefined {
   return at === -1 ? undefined : fields[at + 1]
 }
 
-/** The representation that an explanation names, by what a client would see of it. */
+/** Returns what the explanation says about the representation that a client would see. */
 function toldBy({ answer, representation, range }: Explanation): unknown {
   if (representation === undefined) return undefined
   const { coding, bytes, entityTag } = representation
@@ -175,7 +175,7 @@ function sentBy(answer: Answer, { representation }: Explanation): unknown {
 const fallbacks = fc.constantFrom<(Fallback | undefined)[]>('spa', '404', 'none', undefined)
 
 describe('explain', () => {
-  test.each(Object.keys(sites))('leads to the very answer of decide, for a site %s', (name) => {
+  test.each(Object.keys(sites))('returns the answer of decide for a site (%s)', (name) => {
     const site = sites[name] ?? fakeSite({})
     fc.assert(
       fc.property(requests(site), fallbacks, (request, fallback) => {
@@ -194,7 +194,7 @@ describe('explain', () => {
     )
   })
 
-  test('says which representation is sent, and why none of the others', () => {
+  test('says which representation is sent and why the others are not', () => {
     const request = createRequestFields({
       target: '/assets/app.js',
       acceptEncoding: 'br, gzip;q=0.5, zstd;q=0',
@@ -213,17 +213,17 @@ describe('explain', () => {
   })
 
   test.each<[string, Partial<RequestFields>, RegExp]>([
-    ['is of use', {}, /: the dcb delta, 1 bytes$/],
-    ['is another one', { availableDictionary: ':AA==:' }, /: there is no delta from this dictionary$/],
+    ['has a delta', {}, /: the dcb delta, 1 bytes$/],
+    ['is unknown', { availableDictionary: ':AA==:' }, /: there is no delta from this dictionary$/],
     ['is for another file', { target: '/about' }, /: the file has no deltas$/],
-    ['meets a range', { range: 'bytes=0-1' }, /: ignored, because the request has a Range$/],
+    ['is ignored for a range', { range: 'bytes=0-1' }, /: ignored, because the request has a Range$/],
     [
-      'has no coding',
+      'is ignored without a delta coding',
       { acceptEncoding: 'br, *' },
       /: ignored, because Accept-Encoding names neither dcb nor dcz$/,
     ],
     [
-      'is of another origin',
+      'is ignored for another origin',
       { secFetchSite: 'cross-site', secFetchMode: 'no-cors' },
       /may not read the file$/,
     ],
@@ -235,7 +235,7 @@ describe('explain', () => {
   })
 
   test.each<[string, Partial<RequestFields>, RegExp]>([
-    ['/assets/app.js.br', {}, /a variant of assets\/app\.js: ask for that with Accept-Encoding: br/],
+    ['/assets/app.js.br', {}, /a variant of assets\/app\.js: request that file with Accept-Encoding: br/],
     ['/ABOUT', {}, /is not \/about: names are exact/],
     ['/.env', {}, /has a hidden name/],
     ['/nothing', {}, /the fallback is for navigations \(-H 'Sec-Fetch-Mode: navigate' sends one\)/],
@@ -262,7 +262,7 @@ describe('explain', () => {
     expect(steps.map(({ text }) => text).join('\n')).toContain(expected)
   })
 
-  test('names the rule that set a field, and the one that took it away', () => {
+  test('names the rule that sets or removes a header', () => {
     const site = sites['with rules'] ?? fakeSite({})
     const whyOf = (target: string): Readonly<Record<string, string>> => {
       const fields = explainFields(site, explain(site, createRequestFields({ target }), 'spa'))
@@ -286,7 +286,7 @@ describe('explain', () => {
     [405, { method: 'POST' }],
     [406, { acceptEncoding: 'identity;q=0, *;q=0' }],
     [416, { range: 'bytes=99-' }],
-  ])('says that the body of a %i names the status', (status, given) => {
+  ])('explains the Content-Type of a %i', (status, given) => {
     const site = sites['with rules'] ?? fakeSite({})
     const explanation = explain(site, createRequestFields({ target: '/assets/app.js', ...given }), 'spa')
     expect(explanation.answer?.status).toBe(status)
@@ -294,14 +294,14 @@ describe('explain', () => {
     expect(type?.why).toBe('the body is one line that names the status')
   })
 
-  test('names no file and no field that was taken away for a 405', () => {
+  test('names no file and no removed header for a 405', () => {
     const site = sites['with rules'] ?? fakeSite({})
     const explanation = explain(site, createRequestFields({ target: '/about', method: 'POST' }), 'spa')
     expect([explanation.answer?.status, explanation.resource]).toEqual([405, undefined])
     expect(removedFields(site, explanation)).toEqual([])
   })
 
-  test('names headings of docs/http.md', () => {
+  test('uses the headings of docs/http.md', () => {
     const document = readFileSync(new URL('../../../../docs/http.md', import.meta.url), 'utf8')
     const headings = new Set(Array.from(document.matchAll(/^## (.+)$/gm), ([, heading]) => heading))
     expect(httpTopics.filter((topic) => !headings.has(topic))).toEqual([])

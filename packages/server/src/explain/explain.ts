@@ -6,22 +6,20 @@ import type { Reason } from '../site/decision-trace.ts'
 import type { Answer, Representation, Resource, Site } from '../site/site.ts'
 import { describeReason, type ExplainedStep } from './describe-reason.ts'
 
-/** An answer with the steps that led to it. */
+/** An answer and the steps that lead to it. */
 export interface Explanation {
-  /** `undefined` if the path is unknown: the host answers 404, or passes the request on. */
+  /** `undefined` if the path is unknown. The host then answers 404 or passes the request on. */
   readonly answer: Answer | undefined
   readonly steps: readonly ExplainedStep[]
-  /** The file that the answer is about. */
   readonly resource?: Resource | undefined
-  /** The representation that is sent. */
   readonly representation?: Representation | undefined
   readonly range?: ByteRange | undefined
 }
 
 /**
- * Explains what `decide` answers, by the reasons that it reports.
+ * Explains the answer of `decide` by the reasons that it reports.
  *
- * @param fallback - as for `decide`.
+ * @param fallback - the fallback for `decide`.
  */
 export function explain(site: Site, request: RequestFields, fallback: Fallback | undefined): Explanation {
   const reasons: Reason[] = []
@@ -34,7 +32,7 @@ export function explain(site: Site, request: RequestFields, fallback: Fallback |
   return {
     answer,
     steps: reasons.flatMap((reason) => describeReason(reason, site, request) ?? []),
-    // A plain 404 and a 405 are about no file, even if the path has one.
+    // A plain 404 or 405 has no file, even if the path has one.
     resource: answer?.status === 404 || answer?.status === 405 ? sent?.resource : resource,
     representation: sent?.representation,
     range: sent?.range,

@@ -6,14 +6,13 @@ import type { Site } from '../site/site.ts'
 import type { Explanation } from './explain.ts'
 import { explainFields, removedFields } from './explain-fields.ts'
 
-/** An answer with the request; without an answer, the application of `--ssr` answers. */
+/** A request and the explanation of its answer. */
 export interface ExplainedAnswer extends Explanation {
   readonly request: Pick<RequestFields, 'method' | 'target'>
-  /** The fields of the request. */
   readonly given: readonly (readonly [string, string])[]
 }
 
-/** Formats an explanation for people: the answer, its steps, and its fields with what set them. */
+/** Formats an explanation as text: the answer, its steps, and its headers with their origins. */
 export function formatExplanation(site: Site, explained: ExplainedAnswer): string {
   const { request, given, steps } = explained
   const fields = explainFields(site, explained)
@@ -28,14 +27,14 @@ export function formatExplanation(site: Site, explained: ExplainedAnswer): strin
     ),
     ...(fields.length === 0 ? [] : ['']),
     ...fields.flatMap(({ name, value, why }) => [`${name}: ${value}`, `   ${why}`]),
-    ...removedFields(site, explained).map((field) => `taken away: ${field}`),
+    ...removedFields(site, explained).map((field) => `removed: ${field}`),
     '',
-    `In parentheses: the topic in ${documentUrl('http')}. Its topic Fields has the fields.`,
+    `Names in parentheses are topics of ${documentUrl('http')}. The topic Fields explains the headers.`,
   ]
   return escapeMessage(lines.join('\n'))
 }
 
-/** Formats an explanation for programs. Later versions may add fields. */
+/** Formats an explanation as JSON. Later versions may add properties. */
 export function formatExplanationAsJson(site: Site, explained: ExplainedAnswer): string {
   const { request, given, answer, steps, resource, representation, range } = explained
   return JSON.stringify(

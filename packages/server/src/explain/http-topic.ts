@@ -1,4 +1,4 @@
-/** A heading of docs/http.md. A test finds each one there. */
+/** The headings of `docs/http.md` that steps refer to. */
 export const httpTopics = [
   'Paths',
   'Unknown paths',

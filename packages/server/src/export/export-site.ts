@@ -11,35 +11,33 @@ import { cloudflarePages, netlify } from './page-host.ts'
 import { pagesFolder } from './pages-folder.ts'
 import { type FileToWrite, linkFiles, writeFiles } from './write-files.ts'
 
-/** What was written. */
 export interface ExportSummary {
   readonly folder: string
-  /** Files of the build and kept ones, without variants. */
+  /** The number of files of the build and of earlier builds, without variants. */
   readonly files: number
-  /** Hashed files of earlier builds among them. */
+  /** The number of hashed files of earlier builds. */
   readonly kept: number
   readonly variants: number
-  /** In bytes. */
   readonly size: number
-  /** What a host cannot be told, with the host's name before it. */
+  /** The features that hosts do not support, each with the name of the host. */
   readonly left: readonly string[]
 }
 
-/** The mark by which a folder is known as ours; it is whole where the mark has a number. */
+/** The file that marks a folder as an export. The export is complete if the file has a build id. */
 const markName = 'export.json'
 
 interface Mark {
   readonly version: 1
-  /** Counts up; of the folder below `builds/`. */
+  /** The number of the folder below `builds/`. Each export increases it. */
   readonly number: number
   readonly buildId?: string
 }
 
 /**
- * Writes a folder for hosts that only know files, each with a configuration made of the same table as our own answers.
- * An earlier export stays whole until this one is: files lie in a folder of their own, which one rename puts in.
+ * Writes a folder for hosts that only serve files, with a configuration for each host. The configurations come from the
+ * table that the server answers from. The earlier export stays complete until a rename replaces it.
  *
- * @throws OperatorError (`SD_FOLDER_WRONG`) for a folder that holds anything but an earlier export.
+ * @throws OperatorError (`SD_FOLDER_WRONG`) if the folder contains anything except an earlier export.
  */
 export async function exportSite(site: Site, folder: string): Promise<ExportSummary> {
   const root = resolve(folder)
@@ -94,7 +92,7 @@ function filesOf({ resource, place }: ExportedFile, places: ReadonlySet<string>)
   return resource.representations
     .map((representation, index) => {
       const { bytes, coding } = representation
-      // Hosts make entity tags of time and size: variants of one size are a second apart.
+      // Hosts derive entity tags from time and size, so variants of the same size need different times.
       const alike = sizes.slice(0, index).filter((size) => size === bytes.size).length
       return {
         representation,
@@ -106,13 +104,13 @@ function filesOf({ resource, place }: ExportedFile, places: ReadonlySet<string>)
 }
 
 /**
- * Hosts make validators of a file's time and size. Where the times of a build tell nothing, a time is made of the digest:
- * the same name with other bytes must not have the same validator.
+ * Returns the modification time of a file, from which hosts derive validators. If the times of the build are fixed, the
+ * time is derived from the digest, because other bytes need another validator.
  */
 function timeOf({ lastModified, identity }: ExportedFile['resource']): number {
   if (lastModified !== undefined) return lastModified / 1000
   const digest = Buffer.from(identity.entityTag.slice(1, -1), 'base64url')
-  // Of some eight years, so that none is later than now.
+  // Within about eight years, so that no time is in the future.
   return Date.UTC(2000, 0, 1) / 1000 + (digest.readUInt32BE(0) >>> 4)
 }
 
@@ -127,21 +125,21 @@ async function readMark(root: string): Promise<Mark> {
   }
   const found = await readdir(root).catch((error: unknown) => {
     if (isNotFoundError(error)) return []
-    throw new OperatorError('SD_FOLDER_WRONG', `${root}: not a folder that can be read`, { cause: error })
+    throw new OperatorError('SD_FOLDER_WRONG', `${root}: the folder cannot be read`, { cause: error })
   })
   if (found.length === 0) return { version: 1, number: 0 }
   throw new OperatorError(
     'SD_FOLDER_WRONG',
-    `${root}: the folder is not empty, and nothing in it says that an export wrote it; name an empty folder, or a new one`,
+    `${root}: the folder is not empty and is not an earlier export; name an empty or new folder`,
   )
 }
 
-/** Earlier versions wrote for Caddy and Apache, too: their configurations would name files that the next exports delete. */
+/** Refuses folders of earlier versions, whose Caddy and Apache configurations would name files that exports delete. */
 async function refuseRemovedHosts(root: string): Promise<void> {
   if (!(await readdir(root)).includes('Caddyfile')) return
   throw new OperatorError(
     'SD_FOLDER_WRONG',
-    `${root}: the folder has an export for Caddy and Apache, which are no longer supported; nginx, Netlify and Cloudflare Pages are. Delete ${join(root, 'Caddyfile')}, or name a new folder.`,
+    `${root}: the folder has an export for Caddy and Apache, which are no longer supported. Delete ${join(root, 'Caddyfile')}, or name a new folder.`,
   )
 }
 
@@ -172,7 +170,7 @@ async function writeTexts(folder: string, texts: ReadonlyMap<string, string>): P
   }
 }
 
-/** Uses one temporary name for each file, so that an export replaces what a killed one left. */
+/** Replaces a text file. The temporary name is fixed, so that an export also replaces the leftovers of a killed one. */
 async function placeText(root: string, name: string, text: string): Promise<void> {
   await replaceFile(join(root, name), text, join(root, `${name}.part`))
 }
@@ -185,7 +183,7 @@ async function replaceLink(root: string, name: string, target: string): Promise<
   await rename(aside, join(root, name))
 }
 
-/** The build before stays: a host may not have been reloaded yet. */
+/** Removes all builds except the new and the previous one, which a host may still use until it reloads. */
 async function removeOlder(root: string, number: number): Promise<void> {
   for (const name of await readdir(join(root, 'builds'))) {
     if (name !== String(number) && name !== String(number - 1)) {

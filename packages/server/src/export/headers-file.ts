@@ -3,15 +3,15 @@ import type { HostConfiguration } from './host-configuration.ts'
 import type { PageHost } from './page-host.ts'
 import type { ExportPlan, Field } from './plan-export.ts'
 
-/** Paths, and the fields that they get. */
 interface HeaderRule {
   readonly path: string
   readonly lines: readonly string[]
 }
 
 /**
- * `_headers` of a site. Values of a field that several rules set are joined, so no two rules that may meet name the same
- * one: what every file has stands in a rule for all, hashed files have one rule, and the others one each.
+ * Writes the `_headers` of a site. Hosts join the values if several rules set the same header for a path. Therefore rules
+ * that match the same path name different headers: common headers are in one rule for all paths, hashed files share a
+ * rule, and each other file has its own rule.
  */
 export function headersFile(plan: ExportPlan, host: PageHost): HostConfiguration {
   const left: string[] = []
@@ -40,7 +40,7 @@ export function headersFile(plan: ExportPlan, host: PageHost): HostConfiguration
           },
         ]
       : []),
-    // What most would miss is the policy of a page.
+    // The limit of the host may drop the last rules. Policies of pages come first, because they matter most.
     ...own.toSorted((one, other) => rank(one) - rank(other)),
   ]
   const writable = all.filter((rule) => rule.lines.length > 0 && isWritable(rule, host, left))
@@ -48,7 +48,7 @@ export function headersFile(plan: ExportPlan, host: PageHost): HostConfiguration
   const beyond = writable.slice(headerRules)
   if (beyond.length > 0) {
     left.push(
-      `_headers: ${writable.length} rules are needed and ${headerRules} allowed; without fields of their own are ${joinFirstNames(beyond.map(({ path }) => path))}`,
+      `_headers: ${writable.length} rules are needed, but only ${headerRules} are allowed; these paths have no rule: ${joinFirstNames(beyond.map(({ path }) => path))}`,
     )
   }
   const text = writable
@@ -57,7 +57,7 @@ export function headersFile(plan: ExportPlan, host: PageHost): HostConfiguration
   return { text: text.join(''), left }
 }
 
-/** Whether files below the assets that are no hashed ones can be told apart from these. */
+/** Whether one rule can cover the assets: all of them are hashed files, or the host can remove headers again. */
 function assetsAreOneRule({ assets, paths }: ExportPlan, { detaches }: PageHost): boolean {
   if (assets === undefined) return false
   return (
@@ -72,7 +72,7 @@ function isByAnotherName(path: string, { dropsHtml }: PageHost): boolean {
   return dropsHtml && path.endsWith('.html')
 }
 
-/** Fields that all pages have alike, and that no other file has otherwise: they do no harm on these. */
+/** Returns the headers that all pages share and that no other file has with another value. */
 function commonFields({ files }: ExportPlan): readonly Field[] {
   const pages = files.filter(({ resource }) => resource.isPage)
   const [first, ...others] = pages.length === 0 ? files : pages
@@ -87,7 +87,7 @@ function commonFields({ files }: ExportPlan): readonly Field[] {
   })
 }
 
-/** What the host does not do by itself: it says what varies, and its own `Cache-Control` means `no-cache`. */
+/** Returns the headers that the host does not set itself. It sets `Vary`, and its `Cache-Control` means `no-cache`. */
 function ownFields(fields: readonly Field[], common: readonly Field[], hasDefault = true): readonly Field[] {
   return fields.filter(
     ([name, value]) =>
@@ -106,13 +106,13 @@ function isWritable({ path, lines }: HeaderRule, { limits }: PageHost, left: str
   const long = [path, ...lines].find((line) => line.length + 2 > limits.headerLine)
   if (long !== undefined) {
     left.push(
-      `_headers, ${path}: a line of ${long.length} characters is too long for ${limits.headerLine}, so the rule is left out`,
+      `_headers, ${path}: the rule is omitted, because a line has ${long.length} characters and the limit is ${limits.headerLine}`,
     )
     return false
   }
-  // Both read these as patterns, and know no escape.
+  // Both hosts read these characters as patterns and support no escape.
   if (!/^\/(?:[^*:]*\*?)$/.test(path)) {
-    left.push(`_headers, ${path}: a path with * or : cannot be named, so the rule is left out`)
+    left.push(`_headers, ${path}: the rule is omitted, because a path with * or : cannot be escaped`)
     return false
   }
   return true

@@ -1,6 +1,5 @@
-/** A configuration for one host. */
 export interface HostConfiguration {
   readonly text: string
-  /** What the host cannot be told, one line each. */
+  /** The features that the host does not support, one line each. */
   readonly left: readonly string[]
 }

@@ -15,10 +15,10 @@ import { isFreshnessField } from '../site/representation-answers.ts'
 import { codingPattern, htmlPattern, uncleanTargetPattern } from './request-patterns.ts'
 
 /**
- * What goes into a server block of nginx. It needs no module beyond those that every nginx has: it finds the variants
- * by itself, those in zstd too.
+ * Returns the content of a server block for nginx. It needs no optional module, and finds the variants with plain
+ * variables, including those in zstd.
  *
- * @param folder - of the build, below the one that the operator's `$site` names.
+ * @param folder - the folder of the build, relative to the operator's `$site`.
  */
 export function nginxConfiguration(plan: ExportPlan, folder: string): HostConfiguration {
   const context: Context = { plan, left: [], pages: [], count: 0 }
@@ -45,7 +45,7 @@ export function nginxConfiguration(plan: ExportPlan, folder: string): HostConfig
   return { text: `${lines.join('\n')}\n`, left: context.left }
 }
 
-/** nginx sorts locations by insertion, with `/` before all else: 15,000 in another order take it seconds. */
+/** Sorts paths like nginx, which puts `/` first. Sorting 15,000 locations in another order takes nginx seconds. */
 function inOrderOfNginx(paths: readonly PlannedPath[]): readonly PlannedPath[] {
   const keyed = paths.map((each) => ({
     each,
@@ -57,7 +57,7 @@ function inOrderOfNginx(paths: readonly PlannedPath[]): readonly PlannedPath[] {
 interface Context {
   readonly plan: ExportPlan
   readonly left: string[]
-  /** Locations that only rules lead to. */
+  /** Internal locations, which only rules use. */
   readonly pages: string[]
   count: number
 }
@@ -66,7 +66,7 @@ const noStore: Field = ['Cache-Control', 'no-store']
 const noSniff: Field = ['X-Content-Type-Options', 'nosniff']
 const refusal = String.raw`return 404 "404 Not Found\n";`
 
-/** What a request asks for, and which variant it may get: by the codings that a file has, or by what lies there. */
+/** Returns the variables of a request and of the variants that it accepts. */
 function serverVariables({ files, assets, codings }: ExportPlan): string[] {
   const sets = [...new Set(files.map(setOf).filter((set) => set !== ''))]
   const takes = codings.toReversed().map((coding) => {
@@ -79,7 +79,7 @@ function serverVariables({ files, assets, codings }: ExportPlan): string[] {
   return [
     'set $sd_no_store ""; set $sd_vary "";',
     'set $sd_accept $http_accept_encoding;',
-    '# A range is one of the plain file.',
+    '# Ranges apply to the uncompressed file.',
     'if ($http_range) { set $sd_accept ""; }',
     ...sets.map((set) => `set $sd_${set} ""; set $sd_${set}_coding "";`),
     ...codings.map((coding) => `set $sd_takes_${coding} .none;`),
@@ -94,7 +94,7 @@ function serverVariables({ files, assets, codings }: ExportPlan): string[] {
   ]
 }
 
-/** Hashed files are too many to be named, and a new build may lie there before nginx is reloaded. */
+/** Looks for variants on the disk: hashed files are too many to list, and a new build may arrive before a reload. */
 function assetVariables(codings: readonly ContentCoding[]): string[] {
   return [
     'set $sd_asset ""; set $sd_asset_coding ""; set $sd_asset_vary "";',
@@ -119,13 +119,13 @@ function locationOf(planned: PlannedPath, context: Context): string[] {
   return block(start, fileLines(file, isOwn ? '$uri' : aliasOf(name, file.place), context))
 }
 
-/** The file of a path in nginx's words. */
+/** Returns the file of a path with nginx's variables. */
 function aliasOf(name: string, place: string): string | undefined {
   for (const end of ['.html', 'index.html']) if (name + end === place) return `\${uri}${end}`
   return literalOf(place)
 }
 
-/** A path as it is, which cannot have nginx's sign for variables. */
+/** Returns a literal path, or `undefined` if it contains `$`, which nginx cannot escape. */
 function literalOf(place: string): string | undefined {
   return place.includes('$') ? undefined : `/${place}`
 }
@@ -137,7 +137,7 @@ function fileLines(
   always = false,
 ): string[] {
   if (place === undefined) {
-    context.left.push(`${file.place}: nginx has no way to write the $ in its name`)
+    context.left.push(`${file.place}: nginx cannot escape the $ in its name`)
     return [refusal]
   }
   const set = setOf(file)
@@ -150,7 +150,7 @@ function fileLines(
   ]
 }
 
-/** A time that was made of a digest is later or earlier than no other. */
+/** A time that is derived from a digest cannot be compared with a date. */
 function timeLines({ hasTime }: Pick<ExportedFile, 'hasTime'>): string[] {
   return hasTime ? ['if_modified_since before;'] : ['if_modified_since off;', 'add_header Last-Modified "";']
 }
@@ -162,7 +162,7 @@ function fieldLines(
 ): string[] {
   return fields.flatMap(([name, value]) => {
     if (!value.includes('$')) return [`add_header ${name} ${quote(value)}${always ? ' always' : ''};`]
-    left.push(`${of}: nginx has no way to write the $ in the field ${name}`)
+    left.push(`${of}: nginx cannot escape the $ in the header ${name}`)
     return []
   })
 }
@@ -191,7 +191,7 @@ function assetLocation({ path, fields, mediaTypes, hasTime }: AssetClass, contex
   ])
 }
 
-/** A redirect rule, a page in the place of what is not there, or a 404. */
+/** Returns the locations for unknown paths: redirect rules, fallback pages and 404s. */
 function unknownLocations(context: Context): string[] {
   const { site, unknown, unknownAsset } = context.plan
   const base = escapePattern(`/${decodeUrlPath(site.base)}`)
@@ -241,7 +241,7 @@ function ruleLines(rule: RedirectPattern, context: Context): string[] {
     const asked = `^${isForNavigations ? '1' : '[01]'}${besides}${pattern}`
     return fallbackLines({ status, location: '', target, isForNavigations }, asked, context)
   }
-  // What the rule itself has made is not sent on, or it would never end.
+  // Skip targets that the rule itself produced. Otherwise the redirect would loop.
   const made = image === undefined ? '' : `(?!${withoutCaptures(rawTargetPattern(image).slice(1))})`
   return block(`if ($sd_question ~ ${quote(`^[01]${made}${pattern}`)}) {`, [
     `return ${status} ${quote(writeLocation(rule))};`,
@@ -260,7 +260,7 @@ function fallbackLines(match: FallbackMatch | undefined, pattern: string, contex
   ]
 }
 
-/** A file under a name of ours, which no client can ask for. */
+/** Serves a file at an internal path, which clients cannot request. */
 function pageLines(
   { page, status, varies = false }: { page: ExportedFile; status: number; varies?: boolean },
   context: Context,
@@ -275,7 +275,7 @@ function pageLines(
   return status === 404 ? [`error_page 404 ${name};`, 'return 404;'] : [`rewrite ^ ${name} last;`]
 }
 
-/** The codings of a file as the name of a variable: `zbg`. */
+/** Returns the initials of a file's codings for the names of variables, such as `zbg`. */
 function setOf({ codings }: ExportedFile): string {
   return codings.map(letterOf).join('')
 }

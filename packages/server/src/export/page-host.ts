@@ -1,31 +1,30 @@
-/** A host that takes a folder with `_headers` and `_redirects`. */
+/** A host that supports `_headers` and `_redirects`. */
 export interface PageHost {
   readonly name: string
-  /** Of the folder that is uploaded. */
+  /** The name of the folder to upload. */
   readonly folder: string
-  /** As the host documents them; `Infinity` where it names none. */
+  /** The documented limits; `Infinity` if there is no limit. */
   readonly limits: PageHostLimits
-  /** Whether a later rule can take a field away that an earlier one has set (`! Name`); else their values are joined. */
+  /** Whether a later rule can remove a header of an earlier one (`! Name`). Otherwise the host joins the values. */
   readonly detaches: boolean
-  /** Whether redirects count where the build has a file, too; else a `!` says so. */
+  /** Whether redirects apply even if a file exists. Otherwise they need a `!`. */
   readonly alwaysRedirects: boolean
-  /** Whether a rule may answer 404 with a page. */
+  /** Whether a rule can answer 404 with a page. */
   readonly has404Rules: boolean
-  /** Whether `/about.html` is redirected to `/about`, so that fields of the latter alone count. */
+  /** Whether `/about.html` redirects to `/about`, so that only the headers of `/about` apply. */
   readonly dropsHtml: boolean
 }
 
 interface PageHostLimits {
   readonly headerRules: number
-  /** Characters of a line of `_headers`. */
+  /** The characters in a line of `_headers`. */
   readonly headerLine: number
   readonly staticRedirects: number
-  /** Those with `*` or a `:name`. */
+  /** Redirects with `*` or a `:name`. */
   readonly dynamicRedirects: number
-  /** Characters of a line of `_redirects`. */
+  /** The characters in a line of `_redirects`. */
   readonly redirectLine: number
   readonly files: number
-  /** In bytes, of one file. */
   readonly fileSize: number
 }
 

@@ -33,7 +33,7 @@ function textOf({ texts }: PagesFolder, name: string): string {
 }
 
 describe('_headers', () => {
-  test.each([netlify, cloudflarePages])('give each file of a site its fields at $name', async (host) => {
+  test.each([netlify, cloudflarePages])('sets the headers of each file at $name', async (host) => {
     const plan = await planOf(hostileFiles)
     const folder = pagesFolder(plan, host)
     const { rules, problems } = parseHeadersFile(textOf(folder, '_headers'))
@@ -58,7 +58,7 @@ describe('_headers', () => {
     }
   })
 
-  test('are read by the parser of Netlify, field for field', async () => {
+  test('is valid for the parser of Netlify', async () => {
     const text = textOf(pagesFolder(await planOf(hostileFiles), netlify), '_headers')
     const file = join(await temporaryDirectory(), '_headers')
     await writeFile(file, text)
@@ -69,7 +69,7 @@ describe('_headers', () => {
     )
   })
 
-  test('name one rule for hashed files, and stay within 100 with those pages first that have a policy', async () => {
+  test('has one rule for hashed files, and at most 100 rules with policies first', async () => {
     const pages = Array.from({ length: 150 }, (_none, index): [string, string] => [
       `p${index}.html`,
       `<!doctype html><script>run(${index})</script>`,
@@ -87,17 +87,17 @@ describe('_headers', () => {
     expect(rules.slice(0, 2).map(({ pattern }) => pattern)).toEqual(['/*', '/assets/*'])
     expect(rules.slice(2).every(({ fields }) => 'Content-Security-Policy' in fields)).toBe(true)
     expect(folder.left).toEqual([
-      '_headers: 172 rules are needed and 100 allowed; without fields of their own are /p52, /p53, /p54 and 69 more',
+      '_headers: 172 rules are needed, but only 100 are allowed; these paths have no rule: /p52, /p53, /p54 and 69 more',
     ])
   })
 
-  test('leave out what is too long for a line', async () => {
+  test('omits lines that are too long', async () => {
     const scripts = Array.from({ length: 40 }, (_none, index) => `<script>run(${index})</script>`).join('')
     const files = { 'index.html': '<!doctype html>', 'long.html': `<!doctype html>${scripts}` }
     const { left, texts } = pagesFolder(await planOf(files), cloudflarePages)
     expect(left).toEqual([
       expect.stringMatching(
-        /^_headers, \/long: a line of 2\d{3} characters is too long for 2000, so the rule is left out$/,
+        /^_headers, \/long: the rule is omitted, because a line has 2\d{3} characters and the limit is 2000$/,
       ),
     ])
     expect(texts.get('_headers')).not.toContain('/long')
@@ -105,7 +105,7 @@ describe('_headers', () => {
 })
 
 describe('_redirects', () => {
-  test('hold the rules of the build, and are read by the parser of Netlify', async () => {
+  test('contains the rules of the build, and is valid for the parser of Netlify', async () => {
     const text = textOf(pagesFolder(await planOf(hostileFiles), netlify), '_redirects')
     const file = join(await temporaryDirectory(), '_redirects')
     await writeFile(file, text)
@@ -131,7 +131,7 @@ describe('_redirects', () => {
     })
   })
 
-  test('stand in the order that Cloudflare Pages wants, without what would hide files', async () => {
+  test('has the order for Cloudflare Pages, and omits rules that would hide files', async () => {
     const rules = ['/x/* /y 301', '/docs/* /elsewhere 302', '/s /t 301', '/gone /404.html 404'].join('\n')
     const files = {
       'index.html': '<!doctype html>',
@@ -142,32 +142,32 @@ describe('_redirects', () => {
     const { left, texts } = pagesFolder(await planOf(files), cloudflarePages)
     expect(texts.get('_redirects')).toBe('/s /t 301\n/x/* /y 301\n')
     expect(left).toEqual([
-      '_redirects, /docs/*: it would count for /docs/a.html too, which is there, so the rule is left out',
-      '_redirects, /gone: no rule may answer 404, so the rule is left out',
+      '_redirects, /docs/*: the rule is omitted, because it would also apply to the existing path /docs/a.html',
+      '_redirects, /gone: the rule is omitted, because rules cannot answer 404',
     ])
   })
 
-  test('are 2,000 with one path and 100 with variables at Cloudflare Pages', async () => {
+  test('has at most 2,000 static and 100 dynamic rules for Cloudflare Pages', async () => {
     const single = Array.from({ length: 2001 }, (_none, index) => `/s${index} /t 301`)
     const dynamic = Array.from({ length: 101 }, (_none, index) => `/d${index}/* /t 301`)
     const rules = [...dynamic, ...single, `/long /${'x'.repeat(1000)} 301`].join('\n')
     const folder = pagesFolder(await planOf({ 'index.html': '', _redirects: rules }), cloudflarePages)
     expect(folder.texts.get('_redirects')?.split('\n')).toHaveLength(2101)
     expect(folder.left).toEqual([
-      '_redirects, /long: 1011 characters are too many for 1000, so the rule is left out',
-      '_redirects: 2001 static rules are needed and 2000 allowed; left out are /s2000',
-      '_redirects: 101 dynamic rules are needed and 100 allowed; left out are /d100/*',
+      '_redirects, /long: the rule is omitted, because it has 1011 characters and the limit is 1000',
+      '_redirects: 2001 static rules are needed, but only 2000 are allowed; these are omitted: /s2000',
+      '_redirects: 101 dynamic rules are needed, but only 100 are allowed; these are omitted: /d100/*',
     ])
   })
 
-  test('send the page of a single-page application for no hashed file', async () => {
+  test('never answers with the application for a hashed file', async () => {
     const plan = await planOf(
       { 'index.html': '<!doctype html>', 'assets/a-1a2b3c.js': 'a' },
       { appType: 'spa' },
     )
     const [ours, other] = [pagesFolder(plan, netlify), pagesFolder(plan, cloudflarePages)]
     expect(ours.texts.get('_redirects')).toBe('/assets/* /assets/404.html 404\n/* /index.html 200\n')
-    // Cloudflare Pages takes the nearest 404.html above a path, and for a single page what has none.
+    // Cloudflare Pages uses the nearest 404.html above a path. Without one, it serves the application.
     expect(other.texts.get('_redirects')).toBe('')
     expect([...other.texts.keys()]).toEqual(['_headers', '_redirects', 'assets/404.html'])
   })

@@ -4,18 +4,16 @@ import type { PageHost } from './page-host.ts'
 import { type ExportPlan, decodeUrlPath } from './plan-export.ts'
 import { missingPage, redirectsFile } from './redirects-file.ts'
 
-/** What is uploaded to a host that knows `_headers` and `_redirects`: it compresses by itself. */
+/** A folder for a host that supports `_headers` and `_redirects` and compresses responses itself. */
 export interface PagesFolder {
-  /** Its name. */
   readonly host: string
   readonly folder: string
-  /** Places of files of the site that go into it. */
+  /** The paths of the site's files in the folder. */
   readonly places: readonly string[]
   readonly texts: ReadonlyMap<string, string>
   readonly left: readonly string[]
 }
 
-/** Decides what such a folder has. */
 export function pagesFolder(plan: ExportPlan, host: PageHost): PagesFolder {
   const { files, site, unknown } = plan
   const { limits, folder } = host
@@ -32,7 +30,7 @@ export function pagesFolder(plan: ExportPlan, host: PageHost): PagesFolder {
   const add = (place: string): void => {
     if (!places.includes(place)) texts.set(place, '<!doctype html><title>404</title>404 Not Found\n')
   }
-  // The nearest one above a path is its 404; a site that has none is taken for a single page.
+  // The host uses the nearest 404.html above a path. Without one, it treats the site as a single-page application.
   if (site.assetsPath !== undefined && unknown?.status === 200)
     add(decodeUrlPath(site.assetsPath) + missingPage)
   if (unknown === undefined) add(missingPage)
@@ -46,10 +44,8 @@ export function pagesFolder(plan: ExportPlan, host: PageHost): PagesFolder {
       ...redirects.left,
       ...(large.length === 0
         ? []
-        : [`files above ${limits.fileSize} bytes are refused: ${joinFirstNames(large)}`]),
-      ...(files.length > limits.files
-        ? [`${files.length} files are more than the ${limits.files} that are allowed`]
-        : []),
+        : [`the host rejects files above ${limits.fileSize} bytes: ${joinFirstNames(large)}`]),
+      ...(files.length > limits.files ? [`${files.length} files exceed the limit of ${limits.files}`] : []),
     ],
   }
 }

@@ -4,18 +4,18 @@ import { chooseFallback, fallbackFor, type FallbackMatch } from '../site/decide.
 import { okAnswer } from '../site/representation-answers.ts'
 import type { Resource, Site } from '../site/site.ts'
 
-/** What every host is told, taken from the table that the server answers from: nothing is decided twice. */
+/** The plan of an export. It comes from the table that the server answers from, so both give the same answers. */
 export interface ExportPlan {
   readonly site: Site
-  /** What is answered under each known path, in the table's order. */
+  /** The answer for each known path, in the order of the table. */
   readonly paths: readonly PlannedPath[]
-  /** Every file that some path is answered with. */
+  /** Every file that is the answer for a path. */
   readonly files: readonly ExportedFile[]
-  /** Hashed files that differ in nothing but their types: one rule stands for all of them. */
+  /** Hashed files that differ only in their types, so that one rule covers them. */
   readonly assets: AssetClass | undefined
-  /** Codings, most preferred first, as most files have them. */
+  /** The most common order of codings, preferred codings first. */
   readonly codings: readonly ContentCoding[]
-  /** What an unknown path gets, and one in the folder of hashed assets. */
+  /** The answer for an unknown path, and for an unknown path in the assets folder. */
   readonly unknown: FallbackMatch | undefined
   readonly unknownAsset: FallbackMatch | undefined
 }
@@ -27,29 +27,28 @@ export type PlannedPath =
 
 export interface ExportedFile {
   readonly resource: Resource
-  /** Relative to the root that hosts serve: the decoded path of its URL, without the slash at the beginning. */
+  /** The decoded path of the URL without its first slash. */
   readonly place: string
   readonly mediaType: string
-  /** What its 200 has, besides what hosts make of the file itself (length, validators) and of the coding. */
+  /** The headers of a 200 response, except those that hosts derive from the file. */
   readonly fields: readonly Field[]
   readonly codings: readonly ContentCoding[]
-  /** Whether the time of its content is known, and may be sent. */
+  /** Whether the modification time is known and may be sent. */
   readonly hasTime: boolean
 }
 
 export type Field = readonly [name: string, value: string]
 
 export interface AssetClass {
-  /** Percent-encoded, with a slash at its end. */
+  /** The percent-encoded path with a slash at the end. */
   readonly path: string
   readonly fields: readonly Field[]
-  /** By extension, lower and upper case as they are. */
+  /** The media type of each extension, which is case-sensitive. */
   readonly mediaTypes: ReadonlyMap<string, string>
   readonly files: ReadonlySet<ExportedFile>
   readonly hasTime: boolean
 }
 
-/** Fields that hosts make of the file that they send. */
 const madeByHosts = new Set([
   'accept-ranges',
   'content-encoding',
@@ -59,7 +58,7 @@ const madeByHosts = new Set([
   'last-modified',
 ])
 
-/** Reads from a site's table what hosts that know files alone have to be told. */
+/** Plans the export of a site for hosts that only serve files. */
 export function planExport(site: Site): ExportPlan {
   const files = new Map<Resource, ExportedFile>()
   const fileOf = (resource: Resource): ExportedFile => {
@@ -93,7 +92,7 @@ export function planExport(site: Site): ExportPlan {
   }
 }
 
-/** The path of a URL as the name of a file: decoded, without the slash at its beginning. */
+/** Returns the decoded path of a URL without its first slash. */
 export function decodeUrlPath(path: string): string {
   return decodeURIComponent(path.slice(1))
 }
@@ -113,7 +112,6 @@ function describeFile({ base }: Site, resource: Resource): ExportedFile {
   }
 }
 
-/** The fields but `Vary: Accept-Encoding`, as one text. */
 function keyOfFields(fields: readonly Field[]): string {
   return fields
     .filter(([name, value]) => name !== 'Vary' || value !== 'Accept-Encoding')
@@ -133,7 +131,7 @@ function classOfAssets(site: Site, paths: readonly PlannedPath[]): AssetClass | 
     if (each.kind !== 'file' || !each.path.startsWith(assetsPath)) return []
     const { file } = each
     const isOwn = decodeUrlPath(each.path) === file.place && /^[A-Za-z0-9_+-]+$/.test(extensionOf(file.place))
-    // What looks like its variant may be a file of its own.
+    // A file with the name of a variant may be an independent file.
     const isClear = contentCodings.every(({ extension }) => !places.has(file.place + extension))
     const isVariant = contentCodings.some(({ extension }) => file.place.endsWith(extension))
     return isOwn && isClear && !isVariant ? [file] : []
@@ -165,7 +163,7 @@ function mostCommon(values: readonly string[]): string | undefined {
   return [...counts].toSorted(([, one], [, other]) => other - one)[0]?.[0]
 }
 
-/** Hosts know one order for all files. */
+/** Returns the most common order of codings, because hosts use the same order for all files. */
 function orderOfCodings(resources: readonly Resource[]): readonly ContentCoding[] {
   const orders = resources
     .map(({ representations }) => representations.map(({ coding }) => coding).filter(isContentCoding))

@@ -9,10 +9,10 @@ describe('rawTargetPattern', () => {
   const written = fc
     .array(fc.oneof(literal, variable), { maxLength: 5 })
     .map((parts) => `/${parts.join('')}`)
-    // The same name twice, and a variable right behind another, have no meaning of their own; nor has a slash behind `*`.
+    // Excluded, because they have no defined meaning: a repeated name, adjacent variables, and a slash after `*`.
     .filter((text) => !/\*.*\*|:x.*:x|(?:\*|:x)(?:\*|:x|\w)|\*\/$/.test(text))
 
-  test('matches what the server matches, with the same values', () => {
+  test('matches the same paths as the server, with the same values', () => {
     fc.assert(
       fc.property(written, fc.array(literal, { maxLength: 6 }), (text, parts) => {
         const form = parsePathPattern(text)
@@ -25,14 +25,14 @@ describe('rawTargetPattern', () => {
     )
   })
 
-  test('takes characters that clients leave as they are', () => {
+  test('matches characters that clients do not encode', () => {
     const pattern = new RegExp(rawTargetPattern(parsePathPattern('/a[1]|é')))
     expect(pattern.test('/a[1]|%C3%A9')).toBe(true)
     expect(pattern.test('/a%5B1%5d%7c%c3%a9')).toBe(true)
     expect(pattern.test('/a1|%C3%A9')).toBe(false)
   })
 
-  test('can stand inside another one without its groups', () => {
+  test('can be embedded in another pattern without its groups', () => {
     expect(withoutCaptures(rawTargetPattern(parsePathPattern('/(x)/:id/*')))).toBe(
       String.raw`^/\(x\)/(?:[^/?]+)(?:/(?:[^?]*))?(?:\?.*)?$`,
     )
@@ -46,7 +46,7 @@ describe('writeLocation', () => {
     ['/x', '/y?z=1', '/y?z=1'],
     ['/x', 'https://other.example/ü $"', 'https://other.example/%C3%BC%20%24%22$is_args$args'],
     ['/:a', '/:a/:unknown', '/$1/:unknown$is_args$args'],
-  ])('%s to %s', (from, to, location) => {
+  ])('writes the target of %s to %s', (from, to, location) => {
     expect(writeLocation({ form: parsePathPattern(from), to })).toBe(location)
   })
 })

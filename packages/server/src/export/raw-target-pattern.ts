@@ -2,21 +2,20 @@ import type { PathPattern } from '../site/path-pattern.ts'
 import type { RedirectPattern } from '../site/site.ts'
 
 /**
- * The paths of a redirect rule as a regular expression over the request target as a client sends it: what it captures is
- * percent-encoded already, so that it can stand in a `Location`. The last group is the query with its question mark, if
- * there is one.
+ * Returns a regular expression that matches the paths of a redirect rule in a raw request target. Its groups are
+ * percent-encoded, as a `Location` needs them. The last group is the query with its question mark.
  */
 export function rawTargetPattern(form: PathPattern): string {
   return `^${form.map((part, index) => patternOfPart(form, part, index)).join('')}(\\?.*)?$`
 }
 
-/** The same without groups, to stand inside another one. */
+/** Makes all groups non-capturing, to embed a pattern in another one. */
 export function withoutCaptures(pattern: string): string {
   return pattern.replaceAll(/(?<!\\)\((?!\?)/g, '(?:')
 }
 
 function patternOfPart(form: PathPattern, part: string, index: number): string {
-  // A `/*` at the end matches what stands before its slash, too.
+  // A `/*` at the end also matches the path without the slash.
   const isBeforeEnd = form[index + 1] === '*' && index === form.length - 3 && form.at(-1) === ''
   if (index % 2 === 0) {
     return isBeforeEnd && part.endsWith('/') ? patternOfText(part.slice(0, -1)) : patternOfText(part)
@@ -27,7 +26,7 @@ function patternOfPart(form: PathPattern, part: string, index: number): string {
   return isWholeEnd ? '(?:/([^?]*))?' : '([^?]*)'
 }
 
-/** Percent-encoded text, also as clients write it that leave an ASCII character as it is. */
+/** Matches percent-encoded text, and the same text with ASCII characters that clients may leave unencoded. */
 function patternOfText(text: string): string {
   return text.replaceAll(/%[0-9A-F]{2}|[^\w/~-]/g, (piece) => {
     if (piece.length === 1) return escapePattern(piece)
@@ -39,14 +38,13 @@ function patternOfText(text: string): string {
   })
 }
 
-/** Text that stands for itself in a regular expression. */
 export function escapePattern(text: string): string {
   return text.replaceAll(/[\\^$.*+?()[\]{}|]/g, String.raw`\$&`)
 }
 
 /**
- * Returns the target of a redirect with nginx's variables (`$1`) for what the pattern captured. A target without a query of
- * its own gets that of the request.
+ * Returns the target of a redirect, with nginx's variables (`$1`) for the groups of the pattern. The query of the request
+ * is added unless the target has its own query.
  */
 export function writeLocation({ form, to }: Pick<RedirectPattern, 'form' | 'to'>): string {
   const names = form.filter((_part, index) => index % 2 === 1)
@@ -61,7 +59,7 @@ export function writeLocation({ form, to }: Pick<RedirectPattern, 'form' | 'to'>
   return parts.join('') + query + encodeLocation(fragment)
 }
 
-/** A location without what configurations read as more than text. */
+/** Encodes the characters of a location that configurations would interpret. */
 function encodeLocation(text: string): string {
   return text.replaceAll(/[^!#%&-;=?-Z_a-z~]/gu, encodeURIComponent)
 }

@@ -6,7 +6,7 @@ import type { HostConfiguration } from './host-configuration.ts'
 import type { PageHost } from './page-host.ts'
 import type { ExportPlan } from './plan-export.ts'
 
-/** The page of a 404 below the assets, where the build has none: nothing there may be answered with the application. */
+/** The 404 page for the assets folder, for builds without a 404 page. The application must not answer there. */
 export const missingPage = '404.html'
 
 interface Line {
@@ -15,7 +15,7 @@ interface Line {
   readonly isDynamic: boolean
 }
 
-/** `_redirects` of a site: forced ones of single paths, the rules of the build, and what unknown paths get. */
+/** Writes the `_redirects` of a site: redirects of single paths, the rules of the build, and the fallback. */
 export function redirectsFile(plan: ExportPlan, host: PageHost): HostConfiguration {
   const left: string[] = []
   const { site, paths, unknown } = plan
@@ -35,17 +35,17 @@ export function redirectsFile(plan: ExportPlan, host: PageHost): HostConfigurati
   const lines = [...forced, ...rules, ...(host.alwaysRedirects ? [] : fallbackLines(plan))]
   if (host.alwaysRedirects && unknown?.status === 200 && (site.base !== '/' || site.files.has('404.html'))) {
     left.push(
-      `unknown paths are no pages of the application: its fallback is index.html at the root, without a 404.html`,
+      `unknown paths do not get the application: this needs an index.html at the root and no 404.html`,
     )
   }
   const fit = lines.filter(({ text, from }) => {
     if (text.length <= limits.redirectLine) return true
     left.push(
-      `_redirects, ${from}: ${text.length} characters are too many for ${limits.redirectLine}, so the rule is left out`,
+      `_redirects, ${from}: the rule is omitted, because it has ${text.length} characters and the limit is ${limits.redirectLine}`,
     )
     return false
   })
-  // A rule without variables is to stand before those that have some.
+  // Rules without variables must come first.
   const ordered = host.alwaysRedirects
     ? fit.toSorted((one, other) => Number(one.isDynamic) - Number(other.isDynamic))
     : fit
@@ -53,7 +53,7 @@ export function redirectsFile(plan: ExportPlan, host: PageHost): HostConfigurati
     const beyond = of.slice(most).map(({ from }) => from)
     if (beyond.length > 0) {
       left.push(
-        `_redirects: ${of.length} ${what} rules are needed and ${most} allowed; left out are ${joinFirstNames(beyond)}`,
+        `_redirects: ${of.length} ${what} rules are needed, but only ${most} are allowed; these are omitted: ${joinFirstNames(beyond)}`,
       )
     }
     return of.slice(0, most)
@@ -74,7 +74,7 @@ export function redirectsFile(plan: ExportPlan, host: PageHost): HostConfigurati
   return { text: written.map(({ text }) => `${text}\n`).join(''), left }
 }
 
-/** Hosts add and take away slashes of pages by themselves. */
+/** Whether the redirect only adds or removes a slash, which hosts do themselves. */
 function isUsual({ path, location }: { readonly path: string; readonly location: string }): boolean {
   return location === `${path}/` || path === `${location}/`
 }
@@ -87,14 +87,14 @@ interface Limits {
 function lineOf(rule: RedirectPattern, plan: ExportPlan, { host, left }: Limits): Line | undefined {
   const { from, status, force, target, form, to } = rule
   const leaveOut = (why: string): undefined => {
-    left.push(`_redirects, ${from}: ${why}, so the rule is left out`)
+    left.push(`_redirects, ${from}: the rule is omitted, because ${why}`)
   }
-  if (status === 404 && !host.has404Rules) return leaveOut('no rule may answer 404')
+  if (status === 404 && !host.has404Rules) return leaveOut('rules cannot answer 404')
   const known = plan.paths.find(
     ({ path, kind }) => kind !== 'redirect' && matchRedirect([rule], path) !== undefined,
   )
   if (host.alwaysRedirects && !force && known !== undefined) {
-    return form.length === 1 ? undefined : leaveOut(`it would count for ${known.path} too, which is there`)
+    return form.length === 1 ? undefined : leaveOut(`it would also apply to the existing path ${known.path}`)
   }
   const written = form
     .map((part, index) => (index % 2 === 0 ? part : part === '*' ? '*' : `:${part}`))
@@ -104,7 +104,7 @@ function lineOf(rule: RedirectPattern, plan: ExportPlan, { host, left }: Limits)
   return { from, text: `${written} ${place} ${status}${mark}`, isDynamic: form.length > 1 }
 }
 
-/** Where a page is answered without another redirect. */
+/** Returns the path at which the host answers with the page and not with another redirect. */
 function placeFor(
   { site }: ExportPlan,
   { path }: NonNullable<RedirectPattern['target']>,

@@ -6,21 +6,21 @@ import { dirname, join } from 'node:path'
 import { openStored, readRange } from '../files/stored-file.ts'
 import type { Representation } from '../site/site.ts'
 
-/** A file to be written, below a folder. */
+/** A file to write, relative to a folder. */
 export interface FileToWrite {
-  /** With `/` between segments. */
+  /** The path with `/` between segments. */
   readonly place: string
   readonly representation: Representation
-  /** Seconds since the epoch. */
+  /** The modification time in seconds since the epoch. */
   readonly time: number
 }
 
 const atOnce = 8
 
 /**
- * Writes files into a new folder, a few at a time, with the times that they are to have.
+ * Writes files with their modification times into a new folder, a few at the same time.
  *
- * @throws OperatorError (`SD_BUILD_CHANGED`) where bytes are no longer those that their digest says.
+ * @throws OperatorError (`SD_BUILD_CHANGED`) if the bytes do not match their digest.
  */
 export async function writeFiles(folder: string, files: readonly FileToWrite[]): Promise<void> {
   for (const place of new Set(files.map((file) => dirname(file.place)))) {
@@ -63,7 +63,7 @@ async function writeRepresentation(
   }
 }
 
-/** The same files under other folders; where the file system has no hard links, as copies. */
+/** Hard-links files into another folder, or copies them if the file system does not support hard links. */
 export async function linkFiles(from: string, to: string, places: readonly string[]): Promise<void> {
   for (const place of new Set(places.map((each) => dirname(each)))) {
     await mkdir(join(to, place), { recursive: true })

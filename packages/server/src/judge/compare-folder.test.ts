@@ -25,12 +25,12 @@ async function add(root: string, ...paths: readonly string[]): Promise<void> {
 }
 
 describe('compareFolder', () => {
-  test('finds nothing in a folder as its pass left it', async () => {
+  test('finds no difference directly after the compression', async () => {
     const root = await buildFixture(files)
     expect(compareFolder(root, manifestOf(root))).toEqual({ unlisted: [], missing: [], changed: [] })
   })
 
-  test('names what was added, deleted and changed, variants among it', async () => {
+  test('names added, deleted and changed files and variants', async () => {
     const root = await buildFixture(files)
     await add(root, 'about.html', 'blog/first/index.html', 'assets/app.js.map')
     await rm(join(root, 'assets/app.js.br'))
@@ -43,14 +43,14 @@ describe('compareFolder', () => {
     })
   })
 
-  test('does not call changed what was written again with the same bytes', async () => {
+  test('ignores a file that was rewritten with the same bytes', async () => {
     const root = await buildFixture(files)
     await writeFile(join(root, 'index.html'), files['index.html'])
     expect(compareFolder(root, manifestOf(root)).changed).toEqual([])
   })
 
   test.skipIf(process.platform === 'win32')(
-    'calls changed what has other bytes and an earlier time',
+    'finds changed bytes in a file with an earlier time',
     async () => {
       const root = await buildFixture(files)
       await writeFile(join(root, 'index.html'), `~${files['index.html'].slice(1)}`)
@@ -59,7 +59,7 @@ describe('compareFolder', () => {
     },
   )
 
-  test('calls a folder in the place of a file changed', async () => {
+  test('reports a folder instead of a file as changed', async () => {
     const root = await buildFixture(files)
     await rm(join(root, 'index.html'))
     await mkdir(join(root, 'index.html'))
@@ -68,7 +68,7 @@ describe('compareFolder', () => {
 })
 
 describe('findUnlisted', () => {
-  test('leaves out hidden files and our own folder, and not .well-known', async () => {
+  test('skips hidden files and the folder .serve-dist, but not .well-known', async () => {
     const root = await buildFixture(files)
     await add(root, '.env', '.vite/manifest.json', 'assets/.DS_Store', '.well-known/security.txt')
     expect(findUnlisted(root, manifestOf(root))).toEqual(['.well-known/security.txt'])
@@ -79,24 +79,24 @@ describe('findUnlisted', () => {
     ['a file', undefined, ['a.txt'], ['drafts/b.txt', 'new.html']],
     ['a folder by its name', undefined, ['drafts'], ['a.txt', 'new.html']],
     ['a glob', undefined, ['**/*.txt'], ['new.html']],
-    ['what is included', ['**/*.html', 'drafts/**'], undefined, ['drafts/b.txt', 'new.html']],
+    ['included globs', ['**/*.html', 'drafts/**'], undefined, ['drafts/b.txt', 'new.html']],
     ['a negative glob', ['**', '!drafts'], undefined, ['a.txt', 'new.html']],
     ['a pattern that begins with an exclamation mark', ['!(a|b).*'], undefined, ['new.html']],
-  ])('keeps to the selection of the manifest: %s', async (_what, include, exclude, expected) => {
+  ])('applies the selection of the manifest: %s', async (_what, include, exclude, expected) => {
     const root = await buildFixture(files)
     await add(root, 'a.txt', 'drafts/b.txt', 'new.html')
     const selection = { ...(include && { include }), ...(exclude && { exclude }) }
     expect(findUnlisted(root, { ...manifestOf(root), selection })).toEqual(expected)
   })
 
-  test('takes a name with brackets for itself', async () => {
+  test('matches a name with brackets literally', async () => {
     const root = await buildFixture(files)
     await add(root, 'photos/[id].txt')
     const selection = { exclude: ['photos/[id].txt'] }
     expect(findUnlisted(root, { ...manifestOf(root), selection })).toEqual([])
   })
 
-  test('finds variants of another tool, but none of a pass that was cut off', async () => {
+  test('finds variants of another tool, but not those of an interrupted compression', async () => {
     const root = await buildFixture({ ...files, 'tiny.txt': 'tiny' })
     await add(root, 'tiny.txt.br')
     expect(findUnlisted(root, manifestOf(root))).toEqual(['tiny.txt.br'])
@@ -104,7 +104,7 @@ describe('findUnlisted', () => {
     expect(findUnlisted(root, manifestOf(root))).toEqual([])
   })
 
-  test('leaves out the output of a server build further below', async () => {
+  test('skips the output of a server build in a subfolder', async () => {
     const root = await buildFixture(files)
     await add(root, 'server/entry.mjs', 'server/chunks/a.mjs')
     expect(findUnlisted(root, manifestOf(root))).toHaveLength(2)
@@ -113,7 +113,7 @@ describe('findUnlisted', () => {
     expect(findUnlisted(root, manifestOf(root))).toEqual([])
   })
 
-  test.skipIf(process.platform === 'win32')('waits for nobody who writes a record into a FIFO', async () => {
+  test.skipIf(process.platform === 'win32')('does not block on a FIFO as a record', async () => {
     const root = await buildFixture(files)
     await add(root, 'server/entry.mjs')
     await mkdir(join(root, 'server/.serve-dist'))
@@ -122,7 +122,7 @@ describe('findUnlisted', () => {
   })
 
   test.skipIf(process.platform === 'win32')(
-    'finds a symlink to a file of the build, and no other',
+    'finds symlinks to files of the build, and skips all others',
     async () => {
       const root = await buildFixture(files)
       const outside = await buildFixture({ 'secret.txt': 'secret' })

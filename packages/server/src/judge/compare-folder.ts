@@ -26,24 +26,24 @@ import { isNegatedPattern } from '@serve-dist/foundation/text/is-negated-pattern
 import { readingFlags } from '../files/open-regular-file.ts'
 import { globMatcherOf } from '../site/field-rules.ts'
 
-/** What of a manifest is compared: its files, and the globs that chose them. */
+/** The part of a manifest that is compared. */
 export type ListedFiles = Pick<Manifest, 'files' | 'selection'>
 
-/** Where a folder differs from its manifest: paths relative to the folder, sorted. */
+/** The differences between a folder and its manifest, as sorted relative paths. */
 export interface FolderDifferences {
-  /** Files that the pass would have listed: they were written after it. */
+  /** Files that were added after the compression and would be listed. */
   readonly unlisted: readonly string[]
-  /** Files and variants that the manifest lists and the folder lacks. */
+  /** Listed files and variants that the folder lacks. */
   readonly missing: readonly string[]
-  /** Files and variants whose bytes are not those that the manifest lists. */
+  /** Listed files and variants with other bytes. */
   readonly changed: readonly string[]
 }
 
 /**
- * Compares a build's folder with its manifest. It is synchronous, so that listeners of a process's end can call it, and
- * reads only files that kept their size and were written after the manifest.
+ * Compares the folder of a build with its manifest. It is synchronous, so that listeners for the end of a process can
+ * call it. It reads only files that have the listed size and are newer than the manifest.
  *
- * @param root - the folder, without a symlink as its last name.
+ * @param root - the folder, without a symlink as its last segment.
  */
 export function compareFolder(root: string, manifest: ListedFiles): FolderDifferences {
   const written = statSync(join(root, manifestPath), { throwIfNoEntry: false })?.mtimeMs ?? 0
@@ -63,7 +63,7 @@ export function compareFolder(root: string, manifest: ListedFiles): FolderDiffer
   return { unlisted: findUnlisted(root, manifest), missing: missing.toSorted(), changed: changed.toSorted() }
 }
 
-/** Whether a file is there, and has other bytes than a manifest lists. */
+/** Whether a file exists and its bytes differ from the manifest. */
 export function isChanged(root: string, { path, size, sha256 }: Entry & { readonly path: string }): boolean {
   const file = join(root, path)
   try {
@@ -75,13 +75,13 @@ export function isChanged(root: string, { path, size, sha256 }: Entry & { readon
 }
 
 /**
- * The files of a folder that its manifest does not list, and that neither the manifest's selection nor the rules for
- * every build leave out: hidden files, names that no URL can carry, symlinks that lead out, server outputs below.
+ * Returns the files of a folder that the manifest should list but does not. It skips excluded files, hidden files, names
+ * that a URL cannot contain, symlinks to other folders, and server outputs.
  */
 export function findUnlisted(root: string, manifest: ListedFiles): readonly string[] {
   const listed = namesByFolder(manifest)
   const isSelected = selectionOf(manifest.selection)
-  // A pass is under way, or was cut off: variants lie beside their files, and are not listed yet.
+  // A compression is running or was interrupted. Its variants are not listed yet.
   const isPending = existsSync(join(root, pendingPath))
   const unlisted: string[] = []
   const walk = (folder: string): void => {
@@ -104,7 +104,7 @@ export function findUnlisted(root: string, manifest: ListedFiles): readonly stri
 
 type Entry = Pick<Manifest['files'][number], 'size' | 'sha256'>
 
-/** Every file that the manifest describes, variants among them, but for the one whose bytes may change. */
+/** Returns all files and variants of a manifest, without the file that the server generates. */
 function entriesOf({ files }: ListedFiles): ReadonlyMap<string, Entry> {
   const entries = new Map<string, Entry>()
   for (const file of files) {
@@ -115,7 +115,7 @@ function entriesOf({ files }: ListedFiles): ReadonlyMap<string, Entry> {
   return entries
 }
 
-/** The listed names in every folder that a listed file lies in, at any depth; variants lie beside their files. */
+/** Returns the listed names by folder, with parent folders and variants. */
 function namesByFolder({ files }: ListedFiles): ReadonlyMap<string, ReadonlySet<string>> {
   const folders = new Map<string, Set<string>>()
   const readNames = (folder: string): Set<string> => {
@@ -136,7 +136,7 @@ function namesByFolder({ files }: ListedFiles): ReadonlyMap<string, ReadonlySet<
   return folders
 }
 
-/** As a pass selects: a name matches itself, and what a pattern excludes goes with everything in it. */
+/** Selects like the compression: a name matches itself, and an excluded folder excludes its content. */
 export function selectionOf({ include = ['**'], exclude = [] }: Selection = {}): (path: string) => boolean {
   const negative = include.filter(isNegatedPattern)
   const included = include.filter((glob) => !negative.includes(glob))
@@ -151,7 +151,7 @@ function isMatched(globs: readonly string[], path: string): boolean {
   return globs.some((glob) => glob === '**' || glob === path || globMatcherOf(glob)(path))
 }
 
-/** None in a folder that may not be listed, such as `lost+found` of a volume. */
+/** Returns no names for an unreadable folder, such as `lost+found` of a volume. */
 function namesIn(folder: string): readonly string[] {
   try {
     return readdirSync(folder)
@@ -166,7 +166,7 @@ function isVariantName(name: string, listed: ReadonlySet<string>): boolean {
   )
 }
 
-/** A symlink counts as the file of the build that it leads to; folders behind symlinks are not entered. */
+/** Returns the kind of an entry. A symlink counts as its target file in the build; symlinks to folders do not count. */
 function kindOf(root: string, path: string): 'file' | 'folder' | undefined {
   const found = lstatSync(join(root, path), { throwIfNoEntry: false })
   if (found?.isDirectory() === true) return 'folder'
@@ -180,7 +180,7 @@ function kindOf(root: string, path: string): 'file' | 'folder' | undefined {
   }
 }
 
-/** Whether the record of a build in this folder says that its files are a server's, which no pass lists. */
+/** Whether the record of a build marks the folder as server output, which the compression skips. */
 export function isServerOutput(folder: string): boolean {
   try {
     const text = readFileSync(join(folder, recordPath), { encoding: 'utf8', flag: readingFlags })

@@ -10,7 +10,7 @@ import {
   shellWord,
 } from '@serve-dist/manifest'
 
-/** Where frameworks write what is served; a folder inside another one stands before it. */
+/** The output folders of frameworks. A folder precedes the folders that contain it. */
 export const frameworkOutputs: readonly string[] = [
   'build/client',
   'build',
@@ -22,11 +22,11 @@ export const frameworkOutputs: readonly string[] = [
   'storybook-static',
 ]
 
-/** The commands for builds that lie in the working directory, where the named one does not. */
+/** Returns commands for builds in the working directory, to suggest when the named folder does not exist. */
 export function describeOtherBuilds(): readonly string[] {
   const found = frameworkOutputs.flatMap((path) => {
     const hasManifest = existsSync(join(path, manifestPath))
-    // Every library has a `dist`, and who names no folder has none.
+    // `dist` is the default folder, which does not exist here.
     const isLikely = path !== 'dist' && namesIn(path).some((name) => !name.startsWith('.'))
     return hasManifest || isLikely ? [{ path, hasManifest }] : []
   })
@@ -40,13 +40,13 @@ export function describeOtherBuilds(): readonly string[] {
   })
 }
 
-/** Modules that a server build begins with, by the names that bundlers and frameworks give them. */
+/** Names of the entry modules of server builds, from bundlers and frameworks. */
 export const serverModuleName: RegExp = /^(?:entry|entry[-.]server|handler|index|server|main)\.[cm]?js$/
 
-/** The module that renders the pages of the client's build beside it, relative to the folder of both. */
+/** Returns the module that renders the pages of a client build, relative to the folder that contains both builds. */
 export function serverModuleIn(output: string, client: string): string | undefined {
   const names = namesIn(join(output, 'server'))
-  // A folder `public` beside a server's sources is no build: Nitro's is.
+  // Only Nitro's build has this layout. Other folders `public` contain sources.
   if (client === 'public') return names.includes('index.mjs') ? 'server/index.mjs' : undefined
   if (client !== 'client' || names.length === 0) return undefined
   if (existsSync(join(output, 'handler.js'))) return 'handler.js'
@@ -54,7 +54,7 @@ export function serverModuleIn(output: string, client: string): string | undefin
   return name === undefined ? undefined : `server/${name}`
 }
 
-/** The command that serves a client's build with the pages that the server beside it renders. */
+/** Returns the command that serves a client build together with its server build. */
 export function renderingCommand(directory: string): string | undefined {
   const root = resolve(directory)
   const module = serverModuleIn(dirname(root), basename(root))
@@ -64,7 +64,7 @@ export function renderingCommand(directory: string): string | undefined {
   return `npx serve-dist ${words.map(shellWord).join(' ')}`
 }
 
-/** A line about a manifest of which all pages lie in a build of its own further below: nobody finds them at `/`. */
+/** Returns a warning if all pages of a manifest belong to a build in a subfolder, so that `/` has no page. */
 export function describeClientBelow(
   { directory, root }: { readonly directory: string; readonly root: string },
   { base, files }: Pick<Manifest, 'base' | 'files'>,
@@ -79,11 +79,11 @@ export function describeClientBelow(
   if (!hasServer && !states.some((state) => existsSync(join(root, below, state)))) return undefined
   const code = files.find(({ path }) => path === 'handler.js' || /^server\/.*\.[cm]?js$/.test(path))
   const path = posix.join(directory.replaceAll('\\', '/'), below)
-  // Without a manifest, the variants that this one made would look like those of a build that lost it.
+  // Without its own manifest, the variants of this manifest would look like those of a lost one.
   const compress = existsSync(join(root, below, manifestPath)) ? '' : `${compressCommand(path)}, then: `
   return [
-    `${root}: the build for browsers is ${below}/ in it, and nothing lies at /;`,
-    ...(code === undefined || !hasServer ? [] : [`everybody can read the server's code (${code.path});`]),
+    `${root}: the build for browsers is in its folder ${below}/, so / has no page;`,
+    ...(code === undefined || !hasServer ? [] : [`all visitors can read the server's code (${code.path});`]),
     `run: ${compress}${renderingCommand(path) ?? `npx serve-dist ${shellWord(path)}`}`,
   ].join(' ')
 }
@@ -92,7 +92,6 @@ function firstFolder(path: string): string | undefined {
   return path.includes('/') ? path.slice(0, path.indexOf('/')) : undefined
 }
 
-/** None where no folder is. */
 function namesIn(folder: string): readonly string[] {
   try {
     return readdirSync(folder).toSorted()

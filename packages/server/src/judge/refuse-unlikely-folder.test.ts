@@ -23,19 +23,19 @@ async function refusalOf(
   throw error
 }
 
-/** A folder as `--force` serves it, whatever else is said of it. */
+/** Expects that `--force` serves the folder. */
 async function expectServedAnyhow(directory: string): Promise<void> {
   expect(await refusalOf(directory, { noManifest: true })).toBeUndefined()
 }
 
-describe('a folder that has lost its manifest', () => {
-  test('is refused, with the ways in which copies lose it, and served anyhow if that is wanted', async () => {
+describe('a folder without its manifest', () => {
+  test('is refused with the probable reasons, and served with --force', async () => {
     const directory = await buildFixture(built)
     await rm(join(directory, stateDirectory), { recursive: true })
     const refusal = await refusalOf(directory)
     expect(refusal?.code).toBe('SD_MANIFEST_LOST')
     expect(refusal?.problems[0]).toBe(
-      `${directory}: this looks like a build that has lost its manifest (${manifestPath}): 2 files have variants here, such as assets/app.js.zst`,
+      `${directory}: the build has probably lost its manifest (${manifestPath}): 2 files have variants here, such as assets/app.js.zst`,
     )
     expect(refusal?.message).toContain('include-hidden-files: true')
     expect(refusal?.message).toContain(`npx serve-dist compress ${directory}`)
@@ -44,21 +44,21 @@ describe('a folder that has lost its manifest', () => {
 
   test.each<[string, FixtureFiles]>([
     ['variants in one coding', { ...page, 'app.js': 'x', 'app.js.zst': 'x' }],
-    ['variants as other tools write them', { ...page, 'app.js': 'x', 'app.js.gz': 'x', 'app.js.br': 'x' }],
+    ['variants of other tools', { ...page, 'app.js': 'x', 'app.js.gz': 'x', 'app.js.br': 'x' }],
     ['downloads', { ...page, 'data.bin': 'x', 'data.bin.gz': 'x', 'data.bin.zst': 'x' }],
-  ])('is not what a folder with %s is', async (_what, files) => {
+  ])('is not confused with a folder with %s', async (_what, files) => {
     expect(await refusalOf(await writeFixture(files))).toBeUndefined()
   })
 })
 
-test('a folder with a manifest is served by it, also where none is wanted', async () => {
+test('a folder with a manifest is served by its manifest, even with --force', async () => {
   const directory = await buildFixture({ ...page, 'notes.txt': 'private' }, { exclude: ['notes.txt'] })
   const site = await loadSite(directory, { noManifest: true })
   expect([...site.files.keys()]).toEqual(['index.html'])
 })
 
 describe('a folder above a build', () => {
-  test('is refused, with the command that serves the build', async () => {
+  test('is refused with the command that serves the build', async () => {
     const directory = await writeFixture({ 'notes.txt': 'notes', 'client/index.html': 'page' })
     await precompress(join(directory, 'client'))
     const refusal = await refusalOf(directory)
@@ -66,16 +66,16 @@ describe('a folder above a build', () => {
     expect(refusal?.problems).toEqual([
       `${directory}: no manifest here, but 1 folder below has one`,
       `  Run: npx serve-dist ${directory}/client`,
-      `  --force serves ${directory} itself, all of it.`,
+      `  --force serves the whole folder ${directory} anyway.`,
     ])
     await expectServedAnyhow(directory)
   })
 })
 
-describe("a folder with a server's code", () => {
+describe('a folder with server code', () => {
   test.each<[string, FixtureFiles, readonly string[]]>([
     [
-      'client beside server',
+      'client next to server',
       { 'client/index.html': 'page', 'server/entry.mjs': 'code' },
       ['/client', '/client --ssr DIR/server/entry.mjs'],
     ],
@@ -94,9 +94,9 @@ describe("a folder with a server's code", () => {
       { 'client/app.js': 'x', 'server/index.js': 'code', 'handler.js': 'code', 'index.js': 'code' },
       ['/client', '/client --ssr DIR/handler.js'],
     ],
-    ['pages beside it', { ...page, 'server/entry-server.js': 'code' }, []],
+    ['pages next to the code', { ...page, 'server/entry-server.js': 'code' }, []],
     [
-      'a folder below with the record of a server build',
+      'a subfolder with the record of a server build',
       { ...page, 'rendering/made.js': 'code', 'rendering/.serve-dist/record.json': '{"role":"server"}' },
       [],
     ],
@@ -116,13 +116,13 @@ describe("a folder with a server's code", () => {
     await expectServedAnyhow(directory)
   })
 
-  test('is not what a site with a folder of that name is', async () => {
+  test('is not confused with a site that has a folder named server', async () => {
     expect(await refusalOf(await writeFixture({ ...page, 'server/index.js': 'of the site' }))).toBeUndefined()
   })
 })
 
 describe('a folder with the record of a build, and without a manifest', () => {
-  test('is refused, with the command that is missing', async () => {
+  test('is refused with the missing command', async () => {
     const directory = await writeFixture({ ...page, '.serve-dist/record.json': '{"role":"client"}' })
     const refusal = await refusalOf(directory)
     expect([refusal?.code, refusal?.message]).toEqual([
@@ -144,7 +144,7 @@ describe('a project', () => {
     await expectServedAnyhow(directory)
   })
 
-  test('is not what a page beside a package.json is', async () => {
+  test('is not confused with a page next to a package.json', async () => {
     expect(await refusalOf(await writeFixture({ ...page, 'package.json': '{}' }))).toBeUndefined()
   })
 })
@@ -152,12 +152,12 @@ describe('a project', () => {
 describe('an empty folder', () => {
   test.each<[string, FixtureFiles]>([
     ['nothing', {}],
-    ['hidden files alone', { '.gitkeep': '', '.git/config': '' }],
-  ])('with %s is refused, whatever is wanted', async (_what, files) => {
+    ['only hidden files', { '.gitkeep': '', '.git/config': '' }],
+  ])('with %s is refused, even with --force', async (_what, files) => {
     const directory = await writeFixture(files)
     for (const options of [{}, { noManifest: true }]) {
       expect((await refusalOf(directory, options))?.message).toBe(
-        `${directory}: the folder holds no file that could be served; build first, or name the folder that the build wrote`,
+        `${directory}: the folder has no files to serve; build first, or name the folder of the build`,
       )
     }
   })

@@ -17,33 +17,30 @@ import { reasonOf } from '@serve-dist/foundation/files/file-error'
 import { isServerOutput } from './compare-folder.ts'
 import { serverModuleName, frameworkOutputs, serverModuleIn } from './framework-output.ts'
 
-/** A folder without a manifest. */
 interface Folder {
-  /** As the operator named it. */
+  /** The folder as the operator named it. */
   readonly directory: string
   readonly root: string
-  /** What is asked for: to serve it, or to compress what will be served. */
+  /** The command: serving by default, or compressing. */
   readonly task?: 'compress'
 }
 
-/** What names tell of such a folder. */
 interface FolderNames {
-  /** Files that are not hidden, and not below a folder with a manifest of its own. */
+  /** Files that are neither hidden nor in a subfolder with its own manifest. */
   readonly files: ReadonlySet<string>
-  /** Folders further below that have a manifest. */
   readonly builds: readonly string[]
-  /** Folders further below that a server's build has written, by its record. */
+  /** Subfolders that are the output of a server build, by its record. */
   readonly servers: readonly string[]
-  /** Whether packages are installed in it, as in no build. */
+  /** Whether it contains installed packages, which a build never does. */
   readonly hasPackages: boolean
 }
 
 /**
- * Refuses a folder without a manifest that is most likely not what its operator wanted to serve. It looks at names only,
- * and needs no package that may be missing.
+ * Refuses a folder without a manifest that the operator probably did not intend to serve. It looks only at names, and
+ * needs no optional package.
  *
- * @param isWanted - whether the operator says that this very folder is meant; then only an empty one is refused.
- * @throws OperatorError with the command that was meant.
+ * @param isWanted - whether the operator insists on this folder. Then it refuses only an empty folder.
+ * @throws OperatorError with the command that the operator probably intended.
  */
 export function refuseUnlikelyFolder(folder: Folder, isWanted: boolean): void {
   const names = readNames(folder.root)
@@ -57,11 +54,11 @@ export function refuseUnlikelyFolder(folder: Folder, isWanted: boolean): void {
 }
 
 /**
- * Refuses to compress a folder that a server would refuse to serve, for what a manifest lists is served without a word.
+ * Refuses to compress a folder that a server would refuse to serve, because a server accepts any folder with a manifest.
  *
- * @param isDescribed - whether a manifest or a record says what belongs to it; then only a framework's output is refused,
- * of which one folder inside is the build.
- * @throws OperatorError with the command that was meant.
+ * @param isDescribed - whether the folder has a manifest or a record. Then it refuses only the output of a framework, in
+ * which one subfolder is the build.
+ * @throws OperatorError with the command that the operator probably intended.
  */
 export function refuseToCompress(folder: Omit<Folder, 'task'>, isDescribed: boolean): void {
   const names = readNames(folder.root)
@@ -73,7 +70,7 @@ export function refuseToCompress(folder: Omit<Folder, 'task'>, isDescribed: bool
 
 function refuseEmpty({ root }: Folder, { files, builds }: FolderNames): void {
   if (files.size > 0 || builds.length > 0) return
-  const problem = `${root}: the folder holds no file that could be served; build first, or name the folder that the build wrote`
+  const problem = `${root}: the folder has no files to serve; build first, or name the folder of the build`
   throw new OperatorError('SD_BUILD_NOT_FOUND', problem)
 }
 
@@ -83,7 +80,6 @@ function manifestPathIn(folder: string): string {
 
 const certainEntry = /^(?:entry|entry[-.]server)\.[cm]?js$/
 
-/** Whoever serves it publishes how the server works, and often what it knows. */
 function refuseServerCode(folder: Folder, names: FolderNames): void {
   const { files, builds, servers } = names
   const isSite = files.has('index.html')
@@ -105,18 +101,18 @@ function refuseServerCode(folder: Folder, names: FolderNames): void {
   )
   refuseFolder(
     folder,
-    `a server's code lies here (${found}), which everybody could read`,
+    `the folder contains server code (${found}), which all visitors could read`,
     below === undefined
       ? ['  Name the folder of the build for browsers.']
       : commandsFor(folder, below, module),
   )
 }
 
-/** A file of a server, where a framework wrote its build: a folder `server` beside `client` and no page, or that folder. */
+/** Returns a server file in the output of a framework: in a folder with `client` and `server`, or in this `server`. */
 function codeOfFramework(root: string, { files }: FolderNames): string | undefined {
   const paths = [...files]
   const hasBoth = ['client', 'server'].every((name) => existsSync(join(root, name)))
-  // adapter-node of SvelteKit.
+  // The output of SvelteKit's adapter-node.
   if (hasBoth && files.has('handler.js')) return 'handler.js'
   const isSite = ['index.html', 'server/index.html'].some((path) => files.has(path))
   if (hasBoth && !isSite) return paths.find((path) => /^server\/.*\.[cm]?js$/.test(path))
@@ -124,7 +120,7 @@ function codeOfFramework(root: string, { files }: FolderNames): string | undefin
   return paths.find((path) => /\.[cm]?js$/.test(path))
 }
 
-/** The build for browsers beside a server's folder, relative to that. */
+/** Returns the builds for browsers next to a server's folder, as relative paths. */
 function clientsBeside(root: string): readonly string[] {
   if (basename(root) !== 'server') return []
   return ['client', 'public']
@@ -145,12 +141,12 @@ function commandsFor(folder: Folder, below: string, entry: string | undefined): 
   ]
 }
 
-/** The build recorded only, and its last step was left out, or failed. What it leaves out stands in that record. */
+/** Refuses a folder whose compression step was omitted or failed. The record knows which files to exclude. */
 function refuseUncompressed({ directory, root }: Folder): void {
   if (existsSync(join(root, recordPath))) throw compressionMissing(directory)
 }
 
-/** Files beside which variants in two codings lie, zstd among them: hardly anybody else writes these. */
+/** Refuses a folder that contains variants in zstd and another coding, because only serve-dist writes both. */
 function refuseLostManifest({ directory, root }: Folder, { files }: FolderNames): void {
   const compressed = [...files].filter((path) => {
     const codings = contentCodings.filter(({ extension }) => files.has(path + extension))
@@ -162,19 +158,19 @@ function refuseLostManifest({ directory, root }: Folder, { files }: FolderNames)
   if (first === undefined) return
   const found = pluralize(compressed.length, 'file has', 'files have')
   throw new OperatorError('SD_MANIFEST_LOST', [
-    `${root}: this looks like a build that has lost its manifest (${manifestPath}): ${found} variants here, such as ${first}.zst`,
-    '  Without it the server knows no rules (security headers, redirects), no files that the build leaves out,',
-    '  and nothing that is immutable. Most likely a copy left hidden files out:',
+    `${root}: the build has probably lost its manifest (${manifestPath}): ${found} variants here, such as ${first}.zst`,
+    '  Without it, the server does not know the rules (security headers, redirects), the excluded files',
+    '  and the immutable files. Probably a copy omitted hidden files:',
     '    cp -r dist/* target              instead: cp -r dist/. target',
     '    zip -r site.zip dist/*           instead: zip -r site.zip dist',
     '    actions/upload-artifact          with include-hidden-files: true',
     `    a framework that copies folders  with its integration, see ${documentUrl('frameworks')}`,
-    `  ${compressCommand(directory)} writes a new manifest, of all files that lie there.`,
-    '  --force serves the folder as it is, all of it.',
+    `  ${compressCommand(directory)} writes a new manifest of all files in the folder.`,
+    '  --force serves the whole folder without a manifest.',
   ])
 }
 
-/** `dist`, where the build is `dist/client`. */
+/** Refuses `dist` if the build is `dist/client`. */
 function refuseFolderAbove(folder: Folder, { builds }: FolderNames): void {
   if (builds.length === 0) return
   const found = pluralize(builds.length, 'folder below has', 'folders below have')
@@ -185,20 +181,20 @@ function refuseFolderAbove(folder: Folder, { builds }: FolderNames): void {
   )
 }
 
-/** A project, or a server build that brings its packages. */
+/** Refuses a project, or a server build with its packages. */
 function refuseProject(folder: Folder, { files, hasPackages }: FolderNames): void {
   if (!files.has('package.json')) return
   const sources = [...files].some((path) => /^vite\.config\.[cm]?[jt]s$/.test(path))
   if (files.has('index.html') && !hasPackages && !sources) return
   const output = frameworkOutputs.find((path) => existsSync(join(folder.root, path)))
-  refuseFolder(folder, "a project or a server's build, not one for browsers (package.json lies here)", [
-    `  Name the folder that the build wrote${output === undefined ? '.' : `, such as: ${commandFor(folder, output)}`}`,
+  refuseFolder(folder, 'a project or a server build, not a build for browsers (it contains package.json)', [
+    `  Name the folder of the build${output === undefined ? '.' : `, such as: ${commandFor(folder, output)}`}`,
   ])
 }
 
 function refuseFolder({ directory, root, task }: Folder, problem: string, cures: readonly string[]): never {
   const flag = task === 'compress' ? "--include '**' compresses" : '--force serves'
-  const anyhow = `  ${flag} ${shellWord(directory)} itself, all of it.`
+  const anyhow = `  ${flag} the whole folder ${shellWord(directory)} anyway.`
   throw new OperatorError('SD_FOLDER_WRONG', [`${root}: ${problem}`, ...cures, anyhow])
 }
 
@@ -210,7 +206,7 @@ function pathIn({ directory }: Folder, path: string): string {
   return shellWord(posix.join(directory.replaceAll('\\', '/'), path))
 }
 
-/** Output folders of frameworks that are hidden. */
+/** The hidden output folders of frameworks. */
 const hiddenOutputs = new Set(['.output', '.vitepress'])
 
 function readNames(root: string): FolderNames {
@@ -240,9 +236,9 @@ function entriesIn(folder: string, isRoot: boolean): readonly Dirent[] {
   try {
     return readdirSync(folder, { withFileTypes: true })
   } catch (cause) {
-    // Whoever reads the files reports a folder below.
+    // The code that reads the files reports an unreadable subfolder.
     if (!isRoot) return []
-    const problem = `${folder}: cannot be listed (${reasonOf(cause)}); give the right to: chmod a+rX`
+    const problem = `${folder}: cannot be listed (${reasonOf(cause)}); grant the permission: chmod a+rX`
     throw new OperatorError('SD_FOLDER_UNREADABLE', `${problem} ${shellWord(folder)}`, { cause })
   }
 }

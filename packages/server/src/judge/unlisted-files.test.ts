@@ -9,7 +9,7 @@ import { buildFixture } from '../../test/support/build-fixture.ts'
 
 const page = { 'index.html': 'page', 'app.js': 'script' }
 
-/** A build into which something wrote later. */
+/** Makes a build and then adds files to it. */
 async function withAdded(built: Record<string, string>, added: readonly string[]): Promise<string> {
   const directory = await buildFixture(built)
   for (const path of added) {
@@ -36,32 +36,32 @@ async function start(directory: string, options: LoadSiteOptions = {}): Promise<
   }
 }
 
-describe('a start over files that the manifest does not list', () => {
-  test('says nothing where there are none', async () => {
+describe('a start with files that the manifest does not list', () => {
+  test('does not warn if there are no such files', async () => {
     expect(await start(await buildFixture(page))).toMatchObject({ warnings: [], unlistedFiles: 0 })
   })
 
-  test('warns once, with their number, the first names, pages before others, and the command', async () => {
+  test('warns once with their number, the first names (pages first) and the command', async () => {
     const added = ['a.png', 'b.png', 'c.png', 'z/about.html']
     const directory = await withAdded(page, added)
     const { warnings, unlistedFiles } = await start(directory)
     expect(warnings).toEqual([
-      `${directory}: 4 files are not in the manifest and will not be served: z/about.html, a.png, b.png and 1 more; run: npx serve-dist compress ${directory} (--exclude leaves files out)`,
+      `${directory}: 4 files are not in the manifest and will not be served: z/about.html, a.png, b.png and 1 more; run: npx serve-dist compress ${directory} (--exclude omits files)`,
     ])
     expect(unlistedFiles).toBe(4)
   })
 
-  test('says that rules do not count in files that came later', async () => {
+  test('warns that rules in added files do not apply', async () => {
     const both = await start(await withAdded(page, ['_headers', 'a.png']))
     expect(both.warnings).toEqual([
       expect.stringContaining(
-        ': the rules of _headers do not count: not in the manifest; 1 file is not in the manifest and will not be served: a.png; run: ',
+        ': the rules of _headers do not apply: not in the manifest; 1 file is not in the manifest and will not be served: a.png; run: ',
       ),
     ])
     const alone = await start(await withAdded(page, ['_headers', '_redirects']))
     expect(alone.warnings).toEqual([
       expect.stringMatching(
-        /: the rules of _headers and _redirects do not count: not in the manifest; run: /,
+        /: the rules of _headers and _redirects do not apply: not in the manifest; run: /,
       ),
     ])
   })
@@ -71,15 +71,15 @@ describe('a start over files that the manifest does not list', () => {
       'no page at all',
       { 'app.js': 'script' },
       ['about.html', 'blog/index.html'],
-      /: the manifest lists no page, but pages lie in the folder: /,
+      /: the manifest lists no page, but the folder contains pages\. /,
     ],
     [
-      'not its first page',
+      'no home page',
       { 'app.js': 'script', '404.html': 'gone' },
       ['index.html'],
-      /: the manifest does not list index\.html, which lies in the folder: /,
+      /: the manifest does not list index\.html, which the folder contains\. /,
     ],
-  ])('is refused where the manifest lists %s, with the cure', async (_what, built, added, message) => {
+  ])('is refused with the fix if the manifest lists %s', async (_what, built, added, message) => {
     const directory = await withAdded(built, added)
     const { refusal } = await start(directory)
     expect(refusal?.code).toBe('SD_PAGES_UNLISTED')
@@ -95,34 +95,31 @@ describe('a start over files that the manifest does not list', () => {
     })
   })
 
-  test('is refused where pages lie in a folder of the name of the base', async () => {
+  test('is refused if pages are in a folder with the name of the base', async () => {
     const directory = await buildFixture({ 'app.js': 'script', '404.html': 'gone' }, { base: '/app/' })
     await mkdir(join(directory, 'app'))
     await writeFile(join(directory, 'app/index.html'), 'page')
     expect((await start(directory)).refusal?.code).toBe('SD_PAGES_UNLISTED')
   })
 
-  test('starts without a page where the build has none: a library, or the client of a server', async () => {
+  test('succeeds if the build has no pages, such as a library or the client of a server', async () => {
     const directory = await withAdded({ 'library.js': 'script' }, ['late.txt'])
     const { refusal, warnings } = await start(directory)
     expect([refusal, warnings.length]).toEqual([undefined, 1])
   })
 
-  test.skipIf(process.platform === 'win32')(
-    'names the command that a shell reads as it is meant',
-    async () => {
-      const built = await buildFixture({ 'app.js': 'script' })
-      const directory = join(built, "it's here")
-      await mkdir(directory)
-      await writeFile(join(directory, 'index.html'), 'page')
-      const { warnings } = await start(directory)
-      expect(warnings).toEqual([expect.stringContaining(String.raw`/it'\''s here'`)])
-    },
-  )
+  test.skipIf(process.platform === 'win32')('quotes the command for a shell', async () => {
+    const built = await buildFixture({ 'app.js': 'script' })
+    const directory = join(built, "it's here")
+    await mkdir(directory)
+    await writeFile(join(directory, 'index.html'), 'page')
+    const { warnings } = await start(directory)
+    expect(warnings).toEqual([expect.stringContaining(String.raw`/it'\''s here'`)])
+  })
 })
 
-describe('a reload over files that the manifest does not list', () => {
-  test('is never refused, and warns', async () => {
+describe('a reload with files that the manifest does not list', () => {
+  test('succeeds with a warning', async () => {
     const warnings: string[] = []
     const directory = await buildFixture(page)
     const live = await openLiveSite(directory, { onWarning: (warning) => warnings.push(warning) })

@@ -18,7 +18,7 @@ describe('describeReload', () => {
     ],
     [
       { status: 'swapped', buildId: before, replaced: before, hasNewValues: true, ...counts },
-      'now serving build 0123456789ab with other values of its environment',
+      'now serving build 0123456789ab with new environment values',
     ],
     [{ status: 'unchanged', buildId: before }, 'build 0123456789ab is already being served'],
     [
@@ -29,7 +29,7 @@ describe('describeReload', () => {
       { status: 'refused', buildId: '', problems: ['no worker is running'] },
       'reload refused:\nno worker is running',
     ],
-  ])('of %o says %j', (outcome, text) => {
+  ])('describes %o as %j', (outcome, text) => {
     expect(describeReload(outcome)).toBe(text)
   })
 })

@@ -2,12 +2,11 @@ import { pluralize } from '@serve-dist/foundation/text/pluralize'
 import type { SiteCounts } from '../site/site.ts'
 import type { ReloadOutcome } from './reload-outcome.ts'
 
-/** What became of a reload, for a person. */
 export function describeReload(outcome: ReloadOutcome): string {
   const build = shorten(outcome.buildId)
   switch (outcome.status) {
     case 'swapped':
-      if (outcome.hasNewValues) return `now serving build ${build} with other values of its environment`
+      if (outcome.hasNewValues) return `now serving build ${build} with new environment values`
       if (outcome.buildId === outcome.replaced) return `still serving build ${build}${describeKept(outcome)}`
       return `now serving build ${build} (was ${shorten(outcome.replaced)})${describeKept(outcome)}`
     case 'unchanged':
@@ -19,14 +18,12 @@ export function describeReload(outcome: ReloadOutcome): string {
   }
 }
 
-/** Tabs that were opened before may still ask for them. */
 function describeKept({ keptBuilds, keptFiles }: SiteCounts): string {
   return keptFiles === 0
     ? ''
     : `, with ${pluralize(keptFiles, 'file')} of ${pluralize(keptBuilds, 'earlier build')}`
 }
 
-/** Enough to tell builds apart. */
 function shorten(buildId: string): string {
   return buildId.slice(0, 12)
 }

@@ -4,7 +4,7 @@ import type { StagedSite } from './open-staged-site.ts'
 import type { ReloadOutcome } from './reload-outcome.ts'
 import { followBuilds } from './watch-builds.ts'
 
-/** Takes each build that becomes current in the store of a site, if it has one. */
+/** Reloads the site when another build becomes current in its store. Does nothing for a folder. */
 export function followStore(
   { watched }: Pick<StagedSite, 'watched'>,
   reload: () => Promise<ReloadOutcome>,

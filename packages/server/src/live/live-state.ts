@@ -4,16 +4,15 @@ import type { LoadedBuild } from '../load/load-build.ts'
 import type { Site, StoredBytes } from '../site/site.ts'
 import type { SiteFollower } from '../site/site-holder.ts'
 
-/** What changes while a site is served. */
 export interface LiveState {
   served: LoadedBuild
-  /** What hosts read at each request. */
+  /** Hosts read the site from it for each request. */
   readonly holder: { current: Site }
   follower: SiteFollower | undefined
   isClosed: boolean
 }
 
-/** Puts a build in the place of the current one, and closes the files that only the earlier one has. */
+/** Replaces the current build and closes the files that only the earlier build uses. */
 export function replaceBuild(state: LiveState, next: LoadedBuild): void {
   const before = state.served
   state.follower?.swap(next.site)
@@ -28,7 +27,7 @@ export function buildFiles({ build, kept }: LoadedBuild): readonly StoredBytes[]
   return [build.current, ...kept].flatMap(({ stored }) => Array.from(stored.values()))
 }
 
-/** Returns the builds that would be earlier ones if another build were swapped in now, the newest first. */
+/** Returns the builds that would be earlier ones after a swap, the newest first. */
 export function earlierBuilds({ build, kept }: LoadedBuild): readonly EarlierBuild[] {
   return [{ ...build.current, superseded: Date.now() }, ...kept]
 }

@@ -23,7 +23,7 @@ async function open(directory: string, options: LiveSiteOptions = {}): Promise<L
   return live
 }
 
-/** Builds over what is there, as `emptyOutDir` does. */
+/** Replaces a build like `emptyOutDir`. */
 async function rebuild(directory: string, files: Readonly<Record<string, string>>): Promise<void> {
   await rm(directory, { recursive: true })
   await mkdir(directory)
@@ -36,7 +36,7 @@ function pageOf({ current }: LiveSite): string {
 }
 
 describe('openLiveSite', () => {
-  test('swaps in the build that is there, and tells which', async () => {
+  test('replaces the build by the latest one and reports both', async () => {
     const directory = await buildFixture(first)
     const live = await open(directory)
     const before = live.current
@@ -54,14 +54,14 @@ describe('openLiveSite', () => {
     expect(pageOf(live)).toBe('second')
   })
 
-  test('leaves the same build in its place', async () => {
+  test('keeps an unchanged build', async () => {
     const live = await open(await buildFixture(first))
     const before = live.current
     expect(await live.reload()).toEqual({ status: 'unchanged', buildId: before.buildId })
     expect(live.current).toBe(before)
   })
 
-  test('swaps in the same build from other files: those of before may be gone soon', async () => {
+  test('reopens the files of the same build if they were replaced', async () => {
     const releases = await temporaryDirectory()
     await cp(await buildFixture(first), join(releases, '1'), { recursive: true })
     await cp(join(releases, '1'), join(releases, '2'), { recursive: true })
@@ -77,7 +77,7 @@ describe('openLiveSite', () => {
     expect(await live.reload()).toMatchObject({ status: 'swapped' })
   })
 
-  test('refuses a build that is not what its manifest says, with all problems, and serves on', async () => {
+  test('rejects a build that differs from its manifest, lists all problems, and continues to serve', async () => {
     const directory = await buildFixture(first)
     const live = await open(directory)
     const before = live.current
@@ -99,7 +99,7 @@ describe('openLiveSite', () => {
     expect(await live.reload()).toMatchObject({ status: 'swapped' })
   })
 
-  test('refuses a streamed file of the old build under the new manifest, and takes the build once it is whole', async () => {
+  test('rejects a streamed file of the old build with the new manifest, and accepts the complete build', async () => {
     const directory = await buildFixture(first)
     const live = await open(directory)
     const old = resourceAt(live.current, '/large.bin')
@@ -116,7 +116,7 @@ describe('openLiveSite', () => {
     expect(await live.reload()).toMatchObject({ status: 'swapped' })
   })
 
-  test('refuses a streamed file of another build under the manifest that is served', async () => {
+  test('rejects a streamed file of another build with the current manifest', async () => {
     const directory = await buildFixture(first)
     const live = await open(directory)
     await replace(directory, 'large.bin', second['large.bin'])
@@ -125,7 +125,7 @@ describe('openLiveSite', () => {
     expect(await live.reload()).toMatchObject({ status: 'swapped' })
   })
 
-  test('takes no rules from a file that a copy has placed in part and completes while the build is loaded', async () => {
+  test('ignores rules of a partial copy that completes while the build loads', async () => {
     const rules = '/*\n  X-Build: second\n'
     const directory = await buildFixture(first)
     const place = (): void => writeFileSync(join(directory, '_headers'), rules)
@@ -141,7 +141,7 @@ describe('openLiveSite', () => {
   })
 
   test.skipIf(process.platform === 'win32').each([manifestPath, '_headers', 'index.html', 'large.bin'])(
-    'waits for nobody who writes into a FIFO in the place of %s, and takes the build once it is whole',
+    'does not block on a FIFO instead of %s, and accepts the complete build',
     async (path) => {
       const directory = await buildFixture({ ...first, _headers: '' })
       const live = await open(directory)
@@ -156,7 +156,7 @@ describe('openLiveSite', () => {
     },
   )
 
-  test('takes what a start believed of a streamed file for no proof against the manifest of before', async () => {
+  test('verifies a streamed file again if a start accepted it without its digest', async () => {
     const [directory, other] = [await buildFixture(first), await buildFixture(second)]
     const own = await readFile(join(directory, manifestPath), 'utf8')
     await replace(directory, 'index.html', second['index.html'])
@@ -170,11 +170,11 @@ describe('openLiveSite', () => {
   })
 
   test.each<readonly [string, (directory: string) => Promise<unknown>]>([
-    ['no manifest where there was one', (directory) => rm(join(directory, manifestPath))],
-    ['a manifest that was withdrawn by a build', markUnfinished],
-    ['no folder', (directory) => rm(directory, { recursive: true })],
+    ['a deleted manifest', (directory) => rm(join(directory, manifestPath))],
+    ['a manifest that a build has removed', markUnfinished],
+    ['a missing folder', (directory) => rm(directory, { recursive: true })],
     ['an empty folder', (directory) => rebuildEmpty(directory)],
-  ])('takes %s for a build that is not done', async (_what, change) => {
+  ])('treats %s as an unfinished build', async (_what, change) => {
     const directory = await buildFixture(first)
     const live = await open(directory)
     await change(directory)
@@ -185,7 +185,7 @@ describe('openLiveSite', () => {
     expect(pageOf(live)).toBe('first')
   })
 
-  test('describes a folder that never had a manifest anew', async () => {
+  test('describes a folder without a manifest again', async () => {
     const directory = await writeFixture(first)
     const live = await open(directory)
     await writeFile(join(directory, 'index.html'), 'second')
@@ -194,9 +194,9 @@ describe('openLiveSite', () => {
   })
 
   test.each<readonly [string, Readonly<Record<string, string>>]>([
-    ['is empty by now', {}],
-    ["has a server's code by now", { 'index.html': 'page', 'server/entry.mjs': 'secret' }],
-  ])('refuses a folder without a manifest that %s, and serves on', async (_what, files) => {
+    ['became empty', {}],
+    ['received server code', { 'index.html': 'page', 'server/entry.mjs': 'secret' }],
+  ])('rejects a folder without a manifest that %s, and continues to serve', async (_what, files) => {
     const directory = await writeFixture({ 'index.html': 'first' })
     const live = await open(directory)
     await rm(join(directory, 'index.html'))
@@ -208,7 +208,7 @@ describe('openLiveSite', () => {
     expect(pageOf(live)).toBe('first')
   })
 
-  test('reloads once more, and no oftener, for all calls during a reload', async () => {
+  test('runs one more reload for all calls during a reload', async () => {
     const directory = await buildFixture(first)
     const live = await open(directory)
     await rebuild(directory, second)
@@ -223,7 +223,7 @@ describe('openLiveSite', () => {
   })
 
   test.skipIf(process.platform !== 'linux')(
-    'keeps the streamed files of one build open, of no other, and of none when it is closed',
+    'keeps only the streamed files of the current build open, and none after it is closed',
     async () => {
       const directory = await buildFixture(first)
       const live = await open(directory)
@@ -241,23 +241,20 @@ describe('openLiveSite', () => {
     },
   )
 
-  test.skipIf(process.platform !== 'linux')(
-    'keeps no file open of a build that whoever is warned refuses',
-    async () => {
-      const directory = await buildFixture(first)
-      const live = await open(directory, {
-        onWarning(message) {
-          throw new Error(message)
-        },
-      })
-      await rebuild(directory, { ...second, _headers: '/nowhere\n  X-A: b' })
-      const refused = { status: 'refused', problems: [expect.stringContaining('/nowhere matches no file')] }
-      expect(await live.reload()).toMatchObject(refused)
-      await expect.poll(() => listOpenFilesIn(directory)).toHaveLength(1)
-    },
-  )
+  test.skipIf(process.platform !== 'linux')('closes the files of a build if onWarning throws', async () => {
+    const directory = await buildFixture(first)
+    const live = await open(directory, {
+      onWarning(message) {
+        throw new Error(message)
+      },
+    })
+    await rebuild(directory, { ...second, _headers: '/nowhere\n  X-A: b' })
+    const refused = { status: 'refused', problems: [expect.stringContaining('/nowhere matches no file')] }
+    expect(await live.reload()).toMatchObject(refused)
+    await expect.poll(() => listOpenFilesIn(directory)).toHaveLength(1)
+  })
 
-  test.skipIf(process.platform !== 'linux')('keeps a file open for who has a lease of it', async () => {
+  test.skipIf(process.platform !== 'linux')('keeps a leased file open', async () => {
     const directory = await buildFixture(first)
     const live = await open(directory)
     const stored = resourceAt(live.current, '/large.bin').identity.bytes
@@ -275,7 +272,7 @@ describe('openLiveSite', () => {
     expect(leaseFile(stored)).toBeUndefined()
   })
 
-  test('keeps the smallest files open, as many as it may', async () => {
+  test('keeps the smallest files open, up to the limit', async () => {
     const directory = await buildFixture({ a: 'x'.repeat(300), b: 'x'.repeat(100), c: 'x'.repeat(200) })
     const live = await open(directory, { memoryBudget: 0, openFiles: 2 })
     const leases = ['/a', '/b', '/c'].map((path) => leaseFile(resourceAt(live.current, path).identity.bytes))
@@ -283,13 +280,13 @@ describe('openLiveSite', () => {
     expect(leases.map((lease) => lease !== undefined)).toEqual([false, true, true])
   })
 
-  test('refuses a number of files that is none', async () => {
+  test('rejects an invalid number of files', async () => {
     const directory = await buildFixture(first)
     await expect(openLiveSite(directory, { openFiles: -1 })).rejects.toThrow('openFiles: expected a number')
   })
 })
 
-/** As rsync does: a file of its own takes the name. */
+/** Replaces a file like rsync, by renaming a new one. */
 async function replace(directory: string, path: string, text: string): Promise<void> {
   await writeFile(join(directory, `${path}.new`), text)
   await rename(join(directory, `${path}.new`), join(directory, path))

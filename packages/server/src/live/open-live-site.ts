@@ -4,16 +4,16 @@ import { followStore } from './follow-store.ts'
 import { type LiveSite, openStagedSite } from './open-staged-site.ts'
 
 /**
- * Loads a build for hosts that swap it for a newer one later.
+ * Loads a build for hosts that replace it by newer builds later.
  *
- * @throws OperatorError when the folder cannot be served, or an option is wrong.
+ * @throws OperatorError if the folder cannot be served, or if an option is invalid.
  */
 export async function openLiveSite(directory: string, options?: LiveSiteOptions): Promise<LiveSite>
 /**
- * Loads the current build of a store, and puts each one that becomes current in its place. Where the store cannot be
- * reached, the build that the cache on this machine has is served until it can.
+ * Loads the current build of a store, and follows the store. While the store is unreachable, it serves the build from the
+ * cache on this machine.
  *
- * @throws OperatorError when neither has a build that can be served, or an option is wrong.
+ * @throws OperatorError if neither has a usable build, or if an option is invalid.
  */
 export async function openLiveSite(options: LiveSiteOptions & StoreOptions): Promise<LiveSite>
 export async function openLiveSite(

@@ -11,35 +11,35 @@ import { problemLines } from './problem-lines.ts'
 import { createBuildRefresh } from './refresh-for-missing-asset.ts'
 import type { PrepareOutcome, ReloadOutcome } from './reload-outcome.ts'
 
-/** A site that another build can take the place of. */
+/** A site whose build can be replaced. */
 export interface LiveSite extends SiteHolder {
   /**
-   * Loads the build that the folder has now beside the one that is served, checks it, and puts it in its
-   * place by one assignment. Requests that were decided before end on the old bytes.
+   * Loads and checks the latest build of the folder, and replaces the current build by one assignment. Running responses
+   * continue with the old bytes.
    *
-   * One reload runs at a time: calls during one all get the outcome of one more, which begins after it.
-   * It never rejects: what cannot be served is refused.
+   * One reload runs at a time. Calls during a reload share one further reload. It never rejects; the outcome describes an
+   * unusable build.
    */
   reload(): Promise<ReloadOutcome>
-  /** Lets go of the files that are kept open, each as soon as nobody reads from it. */
+  /** Closes the open files, each after its last reader has finished. */
   close(): void
 }
 
-/** A site whose reload somebody else decides on, in two steps. */
+/** A site whose caller controls a reload in two steps. */
 export interface StagedSite extends LiveSite {
-  /** Tells of each build that becomes current in a store. */
+  /** The builds that become current in a store. */
   readonly watched?: WatchedBuilds | undefined
-  /** Tells somebody of the site that is served, and of each that takes its place. */
+  /** Sets a follower, which receives the current site and each later one. */
   follow(follower: SiteFollower): void
-  /** Loads the build that the folder has now, checks it, and keeps it beside the one that is served. It never rejects. */
+  /** Loads and checks the latest build, and keeps it next to the current one. It never rejects. */
   prepare(): Promise<PrepareOutcome>
-  /** Puts what was prepared in its place, if anything was. */
+  /** Replaces the current build by the prepared one, if there is one. */
   swap(): void
-  /** Lets go of what was prepared, if anything was, and of files of earlier builds that the source has no more. It never rejects. */
+  /** Drops the prepared build, and files of earlier builds that the source no longer has. It never rejects. */
   drop(): Promise<void>
 }
 
-/** As `openLiveSite`, for callers that decide themselves when another build is loaded. */
+/** Opens a site like `openLiveSite`, for callers that control when another build is loaded. */
 export async function openStagedSite(
   place: BuildPlace,
   options: ResolvedLiveSiteOptions,
@@ -62,7 +62,7 @@ export async function openStagedSite(
     let loaded: LoadedBuild
     try {
       await source.refresh?.()
-      // No manifest where there was one means "not yet", never a folder to be described.
+      // If a manifest existed before, a missing one means that a build is running.
       const { hasManifest: needsManifest } = state.served
       const earlier = earlierBuilds(state.served)
       loaded = await loadBuild(source, { ...resolved, needsManifest, isStart: false, earlier })
@@ -120,7 +120,7 @@ export async function openStagedSite(
       state.follower = follower
       follower.swap(state.served.site)
     },
-    // Tabs may be ahead of this replica.
+    // Open tabs may have a newer build than this replica.
     ...(source.listBuilds !== undefined && { refreshForMissingAsset }),
     prepare,
     swap,

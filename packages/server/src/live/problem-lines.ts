@@ -1,7 +1,6 @@
 import { OperatorError } from '@serve-dist/manifest'
 import { reasonOf } from '@serve-dist/foundation/files/file-error'
 
-/** What is wrong, a line each. */
 export function problemLines(error: unknown): readonly string[] {
   if (error instanceof OperatorError) return error.problems
   return [reasonOf(error)]

@@ -5,28 +5,27 @@ import { joinSite } from '../load/join-site.ts'
 import type { EarlierBuild } from '../load/select-kept-builds.ts'
 import { earlierBuilds, type LiveState, replaceBuild } from './live-state.ts'
 
-/** How a site gets the builds that other replicas serve already. */
+/** How a site finds builds that other replicas already serve. */
 export interface BuildRefresh {
   /**
-   * Answers hashed files of the builds that the source has now besides the current one. It never rejects.
+   * Adds the hashed files of all builds that the source has. It never rejects.
    *
-   * @returns the earlier builds from before, if they have changed.
+   * @returns the previous earlier builds, if they have changed.
    */
   readonly joinListed: () => Promise<readonly EarlierBuild[] | undefined>
-  /** As `SiteHolder` has it. */
   readonly refreshForMissingAsset: () => Promise<void>
 }
 
 export function createBuildRefresh(state: LiveState, source: BuildSource): BuildRefresh {
-  // In turn: an older list of builds must not replace a newer one.
+  // One at a time, so that an older list of builds never replaces a newer one.
   const joinListed = coalesceRuns(() => joinListedBuilds(state, source).catch(() => undefined))
 
-  /** Other replicas may serve pages of a newer build: its hashed files are answered at once, while all of it is loaded. */
+  /** Serves hashed files of a newer build, whose pages other replicas may already serve, while that build loads. */
   async function refresh(): Promise<void> {
     const before = await joinListed()
     if (before === undefined) return
     const loading = (source.lookNow ?? source.watched?.lookNow)?.()
-    // If none of its files joined, only the whole build may have the missing file.
+    // If no new build joined, only the complete new build can have the missing file.
     const known = new Set(before.map(({ manifest }) => manifest.buildId))
     if (state.served.kept.every(({ manifest }) => known.has(manifest.buildId))) await loading
   }

@@ -1,14 +1,13 @@
 import type { ServedBuild, SiteCounts } from '../site/site.ts'
 
-/** What became of a reload; plain data, so that a worker can tell its primary. */
+/** The outcome of a reload. It is plain data, because workers send it to their primary process. */
 export type ReloadOutcome =
   | (NewBuild & { readonly status: 'swapped'; readonly replaced: string })
   | SameBuild
   | ReloadRefusal
 
-/** A build that takes the place of another one. */
 interface NewBuild extends ServedBuild, SiteCounts {
-  /** Whether the build is the one of before, and the values of its environment are other ones. */
+  /** Whether only the values of the environment have changed. */
   readonly hasNewValues?: true
 }
 
@@ -16,16 +15,16 @@ interface SameBuild extends ServedBuild {
   readonly status: 'unchanged'
 }
 
-/** The new build cannot be served; the server keeps the one before. */
+/** The new build is unusable, and the server keeps the current one. */
 export interface ReloadRefusal {
   readonly status: 'refused'
-  /** Of the build that is still served; `''` while no worker serves one. */
+  /** The id of the current build; `''` while no worker serves one. */
   readonly buildId: string
-  /** What is wrong, a line each. */
+  /** The problems, one for each line. */
   readonly problems: readonly string[]
 }
 
-/** What became of a build that was loaded beside the one that is served. */
+/** The outcome of loading a build without serving it. */
 export type PrepareOutcome =
   | (NewBuild & { readonly status: 'prepared'; readonly replaces: string })
   | SameBuild

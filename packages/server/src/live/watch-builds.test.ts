@@ -4,10 +4,10 @@ import { changedFiles } from '../files/changed-files.ts'
 import { watchedFolder } from '../load/watched-builds.ts'
 import { watchBuilds } from './watch-builds.ts'
 
-/** Longer than the test takes: the watch looks when it is told to. */
+/** Longer than the test, so that the watcher checks only on request. */
 const interval = 10_000
 
-test('a refused build is tried again at each interval while files of the one that is served are found changed', async () => {
+test('retries a rejected build at each interval while files of the current build change', async () => {
   vi.useFakeTimers({ toFake: ['performance'] })
   onTestFinished(() => void vi.useRealTimers())
   const directory = await buildFixture({ 'index.html': 'page' })

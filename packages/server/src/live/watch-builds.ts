@@ -4,13 +4,14 @@ import type { WatchedBuilds } from '../load/watched-builds.ts'
 import { describeReload } from './describe-reload.ts'
 import type { ReloadOutcome } from './reload-outcome.ts'
 
-/** Milliseconds at most until a build that was rejected is tried again: its files may still be on their way. */
+/** The maximum milliseconds until the next attempt for a rejected build, whose files may still arrive. */
 const longestWait = 60_000
 
 /**
- * Calls back whenever another build is there than before, and when a file that was to be sent is not what it was.
+ * Calls `onNewBuild` for each new build, and again if a served file has changed on the disk.
  *
- * @param onNewBuild - answers whether the build was taken; one that was not is offered again, less and less often.
+ * @param onNewBuild - returns whether the build was accepted. For a rejected build, it is called again at growing
+ * intervals.
  */
 export function watchBuilds(watched: WatchedBuilds, onNewBuild: () => Promise<boolean>): { close(): void } {
   const { since, folders, interval, settling } = watched
@@ -35,7 +36,7 @@ export function watchBuilds(watched: WatchedBuilds, onNewBuild: () => Promise<bo
   }
 
   const onChangedFile = (): void => {
-    // Clients get errors: a build that was refused is not waited for longer and longer.
+    // Clients get errors, so a rejected build is retried at short intervals.
     nextTry = Math.min(nextTry, lastTry + interval)
     wait = interval
     if (performance.now() >= nextTry) void watcher.look()
@@ -55,8 +56,8 @@ export function watchBuilds(watched: WatchedBuilds, onNewBuild: () => Promise<bo
 }
 
 /**
- * Loads each new build. One that is refused is tried again and again, but reported once; one that was removed meanwhile is
- * not reported.
+ * Loads each new build. A rejected build is retried, and reported once. If it was removed in the meantime, it is not
+ * reported.
  */
 export function followBuilds(
   watched: WatchedBuilds,

@@ -8,78 +8,77 @@ import type { EarlierBuild } from './select-kept-builds.ts'
 import type { ReadManifestOptions } from './read-manifest.ts'
 import type { WatchedBuilds } from './watched-builds.ts'
 
-/** Where builds are read from: a folder, in which one takes the place of another, or a store. */
+/** A source of builds: a folder whose build changes, or a store. */
 export interface BuildSource {
-  /** For messages. */
+  /** The name of the source in messages. */
   readonly place: string
-  /** What is watched for other builds, where that needs no folder of a build. */
+  /** How to watch a store for new builds. */
   readonly watched?: WatchedBuilds
-  /** What operators see of a store. */
+  /** The state of a store for operators. */
   readonly store?: StoreView
   /**
-   * Brings what is new to where it can be read.
+   * Fetches new builds.
    *
-   * @throws OperatorError where it cannot be had.
+   * @throws OperatorError if that fails.
    */
   refresh?(): Promise<void>
   /**
-   * The builds that it has by now besides the one with this id, a newer one among them, whose own files need not be here.
+   * Returns all builds except the one with this id. A newer build can be among them, and its own files may not be fetched.
    *
-   * @throws OperatorError where it does not answer.
+   * @throws OperatorError if the source does not respond.
    */
   listBuilds?(buildId: string): Promise<KeptBySource>
-  /** Has who decides about builds load what is current, where that is another process. */
+  /** Asks the primary process to load the current build, if another process decides about builds. */
   readonly lookNow?: () => Promise<unknown>
-  /** The build with this id has taken its place. */
+  /** Notes that the build with this id is now served. */
   noteServed?(buildId: string): void
-  /** Tells the build that is there now from any other; `undefined` where there is no manifest. */
+  /** Returns a text that identifies the latest build, or `undefined` if there is no manifest. */
   mark(): Promise<string | undefined>
-  /** Gives up what it brings. */
+  /** Stops fetching builds. */
   close?(): void
-  /** @param hasManifest - whether there was a mark. */
+  /** @param hasManifest - whether `mark` found a manifest. */
   open(hasManifest: boolean): Promise<SourceBuild>
 }
 
-/** The builds that a source keeps beside the current one. */
+/** The earlier builds that a source keeps. */
 export interface KeptBySource {
   /**
-   * The builds with all of their bytes, the newest first.
+   * Returns the builds with all their bytes, the newest first.
    *
-   * @param before - what was served until now.
+   * @param before - the builds that were served before.
    */
   builds(before: readonly EarlierBuild[]): readonly EarlierBuild[]
   readonly coldBytesOf: (entry: ManifestEntry) => StoredBytes
-  /** Equal for the same builds. */
+  /** Equal for equal builds. */
   readonly identity: string
 }
 
-/** A build that is read once. */
 export interface SourceBuild {
-  /** As the operator named it. */
+  /** The place as the operator named it. */
   readonly directory: string
-  /** The folder of its site. */
+  /** The folder of the build. */
   readonly root: string
-  /** A build without one was described instead. */
+  /** Whether there is a manifest. Otherwise the folder is described. */
   readonly hasManifest: boolean
-  /** The command that makes the manifest anew. */
+  /** The command that writes a new manifest. */
   readonly cure: string
   readManifest(options: Omit<ReadManifestOptions, 'directory'>): Promise<Manifest>
-  /** What lies beside the files of a manifest. */
+  /** Returns the files that the manifest does not list. */
   findUnlisted(manifest: Manifest): readonly string[]
-  /** As `inspectFiles`. */
+  /** Inspects files like `inspectFiles`. */
   inspect(
     files: readonly ExpectedFile[],
     inspection: Omit<Inspection, 'cure'>,
   ): Promise<ReadonlyMap<ManifestEntry, StoredBytes>>
   /**
-   * Brings the deltas of its files into memory, as many as there is room for. It never rejects.
+   * Reads deltas into memory until the room is used up. It never rejects.
    *
-   * @param room - in bytes.
-   * @returns `undefined` where nobody makes deltas of it.
+   * @param room - the room in bytes.
+   * @returns the deltas, or `undefined` for a build without deltas.
    */
   readDeltasIntoMemory?(room: number): Promise<StoredDeltas | undefined>
-  /** Where builds of before come from the same source: which, and what stands for bytes that are not in memory. */
+  /** The earlier builds of the same source. */
   readonly kept?: KeptBySource
-  /** What only a start tells of a site. */
+  /** Returns a warning that is only for a start. */
   describeStart(site: Site, manifest: Manifest): Promise<string | undefined>
 }

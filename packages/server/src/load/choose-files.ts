@@ -4,26 +4,23 @@ import type { ExpectedFile } from '../files/inspect-file.ts'
 import type { Inspection } from '../files/inspect-files.ts'
 import { servingFiles } from '../site/resolve-serving.ts'
 
-/** What a server may hold of a build. */
 export interface HoldLimits extends MemoryLimits {
-  /** Files that stay open. */
   readonly openFiles: number
 }
 
-/** The files of a build, with those that are not held in memory, and those that stay open. */
+/** The files of a build, and how each of them is stored. */
 export interface ChosenFiles extends Pick<Inspection, 'streamed' | 'kept'> {
   readonly expected: readonly ExpectedFile[]
-  /** Of the bodies to hold. */
   readonly bytesToHold: number
 }
 
-/** Chooses the bodies to hold in memory, and the files to keep open. */
+/** Chooses the bodies to hold in memory and the files to keep open. */
 export function chooseFiles(manifest: Manifest, { openFiles, ...limits }: HoldLimits): ChosenFiles {
   const expected = expectedFiles(manifest)
   const served = expected.filter(({ path }) => !servingFiles.has(path))
   const streamed = chooseStreamedFiles(served, limits)
   const bytesToHold = sizeOf(served) - sizeOf(streamed)
-  // The smallest: opening a file costs most beside sending it when there is little to send.
+  // The smallest files, because opening takes a larger part of their time than sending.
   return { expected, bytesToHold, streamed: new Set(streamed), kept: new Set(streamed.slice(0, openFiles)) }
 }
 
@@ -31,7 +28,6 @@ function sizeOf(files: readonly ExpectedFile[]): number {
   return files.reduce((sum, { size }) => sum + size, 0)
 }
 
-/** Every file that the manifest describes, variants among them. */
 function expectedFiles({ files }: Manifest): readonly ExpectedFile[] {
   const expected: ExpectedFile[] = []
   for (const file of files) {

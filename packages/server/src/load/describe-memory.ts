@@ -1,29 +1,29 @@
 import { formatBytes } from '@serve-dist/foundation/text/byte-size'
 
-/** Bytes that a process may have, and those that it has. */
+/** The memory limit of a process and its usage, in bytes. */
 export interface ProcessMemory {
-  /** 0 where nobody says. */
+  /** 0 if it is unknown. */
   readonly limit: number
   readonly used: number
 }
 
 /**
- * A line about bodies for which the memory of the container may not last: the system kills a process that takes more.
- * To be said before they are read. `undefined` where they have room.
+ * Returns a warning if the bodies exceed the memory of the container, because the system may then kill the process. Call it
+ * before they are read.
  */
 export function describeMemory(
   bytesToHold: number,
   { limit, used }: ProcessMemory = memoryOfProcess(),
 ): string | undefined {
   if (limit === 0 || bytesToHold === 0 || bytesToHold + used <= limit) return undefined
-  return `this process may have ${formatBytes(limit)} of memory, uses ${formatBytes(used)}, and the bodies of this build take ${formatBytes(bytesToHold)} more: the system may kill it; lower --memory-budget (memoryBudget), or raise the limit of the container`
+  return `this process can use ${formatBytes(limit)} of memory and uses ${formatBytes(used)}, but the bodies of this build need ${formatBytes(bytesToHold)} more. The system may kill the process. Lower --memory-budget (memoryBudget), or raise the limit of the container.`
 }
 
 function memoryOfProcess(): ProcessMemory {
   try {
     return { limit: process.constrainedMemory(), used: process.memoryUsage().rss }
   } catch {
-    // Deno says so to programs with a permission of their own alone.
+    // Deno needs a permission for this.
     return { limit: 0, used: 0 }
   }
 }

@@ -4,11 +4,10 @@ import { manifestPath } from '@serve-dist/manifest'
 import { changeTimeOf, fingerprintOf } from '../files/open-regular-file.ts'
 
 /**
- * What tells a folder's manifest from any other that stood or will stand there: where the folder really
- * is, and the file's identity, size and times. A build places a manifest by renaming, a copy may write into the one of
- * before.
+ * Returns a text that identifies the manifest of a folder: the real path of the folder, and the identity, size and times of
+ * the file. A build renames a new manifest into place, and a copy may overwrite the earlier one.
  *
- * @returns `undefined` when there is none.
+ * @returns `undefined` if there is no manifest.
  */
 export async function fingerprintManifest(directory: string): Promise<string | undefined> {
   try {
@@ -16,12 +15,12 @@ export async function fingerprintManifest(directory: string): Promise<string | u
     const stats = await stat(join(root, manifestPath), { bigint: true })
     return `${root}:${fingerprintOf(stats)}:${changeTimeOf(stats)}`
   } catch {
-    // Missing or unreadable: loading the build reports which, and why.
+    // Loading the build reports the reason.
     return undefined
   }
 }
 
-/** The same with {@link fingerprintEnvFile}. */
+/** Combines the fingerprints of the manifest and of the environment file. */
 export async function fingerprintBuild(
   directory: string,
   envFile: string | undefined,
@@ -31,8 +30,8 @@ export async function fingerprintBuild(
 }
 
 /**
- * What tells a file of variables from what stood or will stand there: where it really is, for a ConfigMap moves a link, its
- * size and times; `''` where there is none to be looked at.
+ * Returns a text that identifies an environment file: its real path, size and times. The path matters because a ConfigMap
+ * replaces a symlink. Returns `''` without a file.
  */
 export async function fingerprintEnvFile(envFile: string | undefined): Promise<string> {
   if (envFile === undefined) return ''
@@ -41,7 +40,7 @@ export async function fingerprintEnvFile(envFile: string | undefined): Promise<s
     const stats = await stat(path, { bigint: true })
     return `:${path}:${fingerprintOf(stats)}:${changeTimeOf(stats)}`
   } catch {
-    // As above.
+    // Loading the build reports the reason.
     return ':'
   }
 }

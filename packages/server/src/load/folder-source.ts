@@ -9,9 +9,9 @@ import { fingerprintManifest } from './fingerprint-manifest.ts'
 import { readManifest } from './read-manifest.ts'
 
 /**
- * The builds of a folder, as a bundler or a copy writes them.
+ * Returns the source of the builds that a bundler or a copy writes into a folder.
  *
- * @throws OperatorError for what is no path.
+ * @throws OperatorError if `directory` is not a path.
  */
 export function folderSource(directory: string): BuildSource {
   if (typeof directory !== 'string' || directory === '') {
@@ -27,7 +27,7 @@ export function folderSource(directory: string): BuildSource {
   }
 }
 
-/** Where a link leads may change at any time. Messages about a missing folder show the name that was given. */
+/** Resolves symlinks, because their targets can change. For a missing folder, messages need the given path. */
 async function resolveRoot(directory: string): Promise<string> {
   return await realpath(directory).catch(() => resolve(directory))
 }
@@ -47,7 +47,7 @@ function openFolder(directory: string, root: string, hasManifest: boolean): Sour
   }
 }
 
-/** A build that answers `/` itself, or by a rule, needs no more modules for this. */
+/** Loads the check only if the build has neither a page for `/` nor redirects. */
 async function findClientBelow(
   folder: { readonly directory: string; readonly root: string },
   { table, base, redirects }: Site,

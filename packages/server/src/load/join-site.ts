@@ -5,22 +5,22 @@ import type { Site } from '../site/site.ts'
 import type { KeptBySource } from './build-source.ts'
 import { type EarlierBuild, selectKeptBuilds, type KeepLimits } from './select-kept-builds.ts'
 
-/** A build whose files were read, and how it is served. */
+/** A build with its files and serving rules. */
 export interface ReadBuild {
   readonly current: StoredBuild
   readonly serving: ResolvedServing
-  /** As the operator named it. */
+  /** The folder or store, as the operator named it. */
   readonly place: string
   readonly unlistedFiles: number
   readonly limits: Pick<KeepLimits, 'memoryBudget' | 'openFiles'>
 }
 
-/** The table of a build, with files of earlier ones. */
+/** The table of a build, including files of earlier builds. */
 export interface JoinedSite {
   readonly site: Site
-  /** The earlier builds of which it answers files. */
+  /** The earlier builds with files in the table. */
   readonly kept: readonly EarlierBuild[]
-  /** Which builds its source keeps beside it; `''` where it keeps none. */
+  /** The identity of the builds that the source keeps; `''` for a folder. */
   readonly keptIdentity: string
 }
 
@@ -28,8 +28,8 @@ export interface JoinedSite {
  * Builds the table that requests are answered from.
  *
  * @param before - builds that were served before, the newest first.
- * @param source - where builds of before come from the store of the build itself.
- * @returns the problems of its rules as well.
+ * @param source - the earlier builds of a store; absent for a folder.
+ * @returns the table, and the problems with its rules.
  */
 export function joinSite(
   { current, serving, place, unlistedFiles, limits }: ReadBuild,

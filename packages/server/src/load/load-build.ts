@@ -34,54 +34,52 @@ import type { EarlierBuild } from './select-kept-builds.ts'
 import type { ResolvedLiveSiteOptions } from './load-options.ts'
 import { describeFutureTimes } from './describe-future-times.ts'
 
-/** A build that was read and checked, with its site: plain data, besides the files that are kept open. */
+/** A loaded build and its site. It is plain data, except for the open files. */
 export interface LoadedBuild extends JoinedSite {
-  /** Whether the folder has a manifest; a folder without one was described instead. */
+  /** Whether the folder has a manifest. Otherwise the folder was described. */
   readonly hasManifest: boolean
-  /** Equal for two loads that answer alike: the same folder, the same build, the same files on the disk. */
+  /** Equal for two loads with the same answers: the same folder, build and files on the disk. */
   readonly identity: string
-  /** What the site was made of. */
   readonly build: ReadBuild
 }
 
-/** Closes what was kept open of a build, each file as soon as its last reader has finished. */
+/** Closes the open files of a build, each after its last reader has finished. */
 export function retireBuild({ build }: LoadedBuild): void {
   retireFiles(build.current.stored.values())
 }
 
-/** How a build is read. */
 export interface LoadBuildOptions extends ResolvedLiveSiteOptions {
-  /** Whether a folder without a manifest is refused rather than described. */
+  /** Whether to refuse a folder without a manifest instead of describing it. */
   readonly needsManifest: boolean
-  /** Whether a build is refused that requires what the environment lacks: who only looks at it needs no values. */
+  /** Whether to refuse a build with missing environment variables. Commands that only inspect the build need none. */
   readonly needsEnvironment: boolean
-  /** Whether a server or a host starts with it: a reload refuses less, for the build before it is served on. */
+  /** Whether this is a start. A reload refuses less, because the earlier build stays in use. */
   readonly isStart: boolean
-  /** What is known of streamed files from earlier loads; this one leaves behind what it knows. */
+  /** The known digests of streamed files. This load adds its own. */
   readonly digests: KnownDigests
-  /** Builds that were served before, the newest first. */
+  /** The builds that were served before, the newest first. */
   readonly earlier: readonly EarlierBuild[]
 }
 
-/** A build that changes each time that it is read is being written by several. */
+/** A build that changes during each attempt probably has several writers. */
 const mostAttempts = 3
 
 /**
- * Reads a build and checks it, in eight steps:
+ * Reads and checks a build in eight steps:
  *
- * 1. Resolve the folder, and note which manifest it has (`folder-source.ts`, `fingerprint-manifest.ts`).
- * 2. Read the manifest, or describe a folder that has none (`read-manifest.ts`); make the module of its environment
+ * 1. Resolve the folder and identify its manifest (`folder-source.ts`, `fingerprint-manifest.ts`).
+ * 2. Read the manifest, or describe a folder without one (`read-manifest.ts`). Make the environment module
  *    (`rules/runtime-module.ts`).
- * 3. Choose the bodies to hold in memory, and the files to keep open (`choose-files.ts`).
+ * 3. Choose the bodies to hold in memory and the files to keep open (`choose-files.ts`).
  * 4. Compare the files with the manifest, and read the bodies (`files/inspect-files.ts`).
- *    Then bring the deltas of the build that there is room for (`mirror/read-deltas-into-memory.ts`).
- * 5. Read `_headers` and `_redirects`, and join all that says how to serve (`site/resolve-serving.ts`).
- * 6. Build the table that requests are answered from, with files of earlier builds (`join-site.ts`).
- * 7. Warn of rules that never count, and of files that the manifest does not list (`judge/unlisted-files.ts`).
- * 8. Look at the manifest again: a build takes it away before anything else, so if it is another one now, what was
- *    read may be of two builds, and is read anew.
+ *    Then fetch the deltas that fit into memory (`mirror/read-deltas-into-memory.ts`).
+ * 5. Read `_headers` and `_redirects`, and combine all rules (`site/resolve-serving.ts`).
+ * 6. Build the table that requests are answered from, including files of earlier builds (`join-site.ts`).
+ * 7. Warn about rules without an effect and about unlisted files (`judge/unlisted-files.ts`).
+ * 8. Identify the manifest again. A new build removes it first, so a difference means that the files may belong to two
+ *    builds. Then start again.
  *
- * @throws OperatorError with all problems at once.
+ * @throws OperatorError that lists all problems.
  */
 export async function loadBuild(source: BuildSource, options: LoadBuildOptions): Promise<LoadedBuild> {
   let { needsManifest } = options
@@ -90,7 +88,7 @@ export async function loadBuild(source: BuildSource, options: LoadBuildOptions):
     const mark = await source.mark()
     if (mark === undefined && needsManifest) {
       throw new OperatorError('SD_MANIFEST_MISSING', [
-        `${source.place}: no manifest found. Either the build has not finished (reload when it has), or it ran without the serve-dist plugin.`,
+        `${source.place}: no manifest found. Either the build has not finished, or it ran without the serve-dist plugin. Reload after the build.`,
       ])
     }
     needsManifest ||= mark !== undefined
@@ -104,12 +102,12 @@ export async function loadBuild(source: BuildSource, options: LoadBuildOptions):
     if (!('error' in loaded)) retireBuild(loaded)
   }
   throw new OperatorError('SD_BUILD_CHANGED', [
-    `${source.place}: the build changed ${mostAttempts} times while it was read; reload once it is done`,
+    `${source.place}: the build changed ${mostAttempts} times while it was read; reload when it has finished`,
   ])
 }
 
 async function loadOnce(source: SourceBuild, given: LoadBuildOptions): Promise<LoadedBuild> {
-  // Warnings name files, and are printed as they are.
+  // Warnings contain file names, which may contain control characters.
   const options = { ...given, onWarning: (text: string) => given.onWarning(escapeMessage(text)) }
   // 2. The manifest, and the environment.
   const read = await source.readManifest(options)
@@ -119,7 +117,7 @@ async function loadOnce(source: SourceBuild, given: LoadBuildOptions): Promise<L
     // 3. and 4. The files.
     const files = await readFiles(described, options)
     return await loadSiteOf(described, files, options).catch((error: unknown) => {
-      // `onWarning` is user code and may throw: close the open files first.
+      // The caller's `onWarning` may throw: close the open files first.
       retireFiles(files.values())
       throw error
     })
@@ -130,7 +128,6 @@ async function loadOnce(source: SourceBuild, given: LoadBuildOptions): Promise<L
   }
 }
 
-/** A manifest as it was read, and the module that replaces one of its files. */
 interface Description {
   readonly source: SourceBuild
   readonly read: Manifest
@@ -139,13 +136,11 @@ interface Description {
 
 type BuildFiles = ReadonlyMap<ManifestEntry, StoredBytes>
 
-/** A build before its files are read. */
 interface DescribedBuild extends Description {
-  /** The folder, and the manifest with the module of the environment. */
+  /** The folder and the manifest with the environment module. */
   readonly folder: UnlistedFiles
-  /** The manifest without files that are denied. */
+  /** The manifest without denied files. */
   readonly wanted: Manifest
-  /** The rules of the manifest and of the options. */
   readonly rules: readonly ServingRules[]
 }
 
@@ -169,7 +164,7 @@ async function readFiles(
   { source, wanted, environment: { module } }: DescribedBuild,
   { verify, isStart, digests, onWarning, ...limits }: LoadBuildOptions,
 ): Promise<BuildFiles> {
-  // 3. What to hold, and what to keep open.
+  // 3. Choose the bodies and the open files.
   const onDisk = { ...wanted, files: wanted.files.filter((file) => file !== module?.file) }
   const { expected, bytesToHold, ...chosen } = chooseFiles(onDisk, limits)
   const scarce = describeMemory(bytesToHold)
@@ -177,7 +172,7 @@ async function readFiles(
 
   // 4. The files.
   const files = await source.inspect(expected, {
-    // A copy may place the manifest before the files that it describes: a reload proves those that it does not know.
+    // A copy may write the manifest before the files, so a reload verifies unknown files.
     verify: verify === 'size' && !isStart ? 'changed' : verify,
     digests,
     ...chosen,
@@ -191,7 +186,7 @@ async function loadSiteOf(
   options: LoadBuildOptions,
 ): Promise<LoadedBuild> {
   const { source, wanted } = described
-  // 5. How to serve it.
+  // 5. The rules.
   const { written, policy, serving } = resolveRules(described, files, options)
 
   // 6. The table.
@@ -250,7 +245,7 @@ function resolveRules(
   return { written, policy, serving: resolveServing({ directory: source.root, ...written, rules, policy }) }
 }
 
-/** What differs between a folder and its manifest, and what a start says of a folder. */
+/** Returns warnings about differences between the folder and the manifest. */
 async function describeFolder(
   { source, folder, read, environment: { module } }: DescribedBuild,
   site: Site,
@@ -263,12 +258,12 @@ async function describeFolder(
   ]
 }
 
-/** What is denied is not even looked for: it may have been deleted after it was uploaded elsewhere. */
+/** Removes denied source maps, which may have been deleted after an upload to another service. */
 function withoutSourceMaps(manifest: Manifest): Manifest {
   return { ...manifest, files: manifest.files.filter(({ path }) => !isSourceMap(path)) }
 }
 
-/** Held bodies are what the build's id says, and the environment; a streamed file may have been written anew. */
+/** Identifies a site. Its id and environment identify the bodies in memory, but streamed files may have changed. */
 function identify({ directory, environment, buildId }: Site, files: Iterable<StoredBytes>): string {
   const streamed: string[] = []
   for (const stored of files) {

@@ -16,14 +16,14 @@ describe('resolveLoadSiteOptions', () => {
     })
   })
 
-  test('reads sizes as the command does', () => {
+  test('parses sizes like the command', () => {
     expect(resolveLoadSiteOptions({ memoryBudget: '1kb', largestBody: '1k' })).toMatchObject({
       memoryBudget: 1000,
       largestBody: 1024,
     })
   })
 
-  test('keeps what is given', () => {
+  test('keeps given options', () => {
     const rules = { prefer: 'smallest' } as const
     const more = { unlisted: 'warn', noManifest: true } as const
     const given = { ...more, verify: 'hash', rules, onWarning, memoryBudget: 0, largestBody: 1 } as const
@@ -38,7 +38,7 @@ describe('resolveLoadSiteOptions', () => {
     ['{"memoryBudget":"64x"}', 'memoryBudget: expected a size such as 65536, 64k or 1.5 MB, found "64x"'],
     ['{"largestBody":null}', 'largestBody: expected a size such as 65536, 64k or 1.5 MB, found null'],
     ['{"rules":{"cors":"*.js"}}', 'rules.cors: expected a list, found a string; write ["*.js"]'],
-  ])('refuses %s', (json, message) => {
+  ])('rejects %s', (json, message) => {
     const given: LoadSiteOptions = JSON.parse(json)
     expect(() => resolveLoadSiteOptions(given)).toThrow(
       expect.objectContaining({ code: 'SD_OPTION_INVALID', message }),

@@ -19,7 +19,7 @@ const files = {
   'style.css': compressibleText(3000),
 }
 
-/** The lines of the error; a site that loads is a failure. */
+/** Returns the lines of the error. Fails if the site loads. */
 async function problemsOf(directory: string, options: LoadSiteOptions = {}): Promise<readonly string[]> {
   const error: unknown = await loadSite(directory, options).then(
     () => undefined,
@@ -36,7 +36,7 @@ async function editManifest(directory: string, edit: (text: string) => string): 
 }
 
 describe('loadSite', () => {
-  test('reads a build, and tells what it holds', async () => {
+  test('loads a build and summarizes it', async () => {
     const { summary, table } = await loadSite(await buildFixture(files))
     expect(summary).toMatchObject({ files: 3, variants: 9 })
     expect([...table.keys()].toSorted()).toEqual([
@@ -48,7 +48,7 @@ describe('loadSite', () => {
     ])
   })
 
-  test('holds bodies within the budget, smallest first', async () => {
+  test('holds the smallest bodies within the budget', async () => {
     const directory = await buildFixture({
       'a.png': 'x'.repeat(100),
       'b.png': 'x'.repeat(300),
@@ -63,17 +63,15 @@ describe('loadSite', () => {
     expect(summary.bytesInMemory).toBe(300)
   })
 
-  test('warns where bodies may take more memory than the container has', async () => {
+  test('warns if bodies may exceed the memory of the container', async () => {
     const limit = vi.spyOn(process, 'constrainedMemory').mockReturnValue(1_000_000)
     const onWarning = vi.fn<(message: string) => void>()
     await loadSite(await buildFixture(files), { onWarning })
     limit.mockRestore()
-    expect(onWarning.mock.calls).toEqual([
-      [expect.stringMatching(/^this process may have 1\.0 MB of memory/)],
-    ])
+    expect(onWarning.mock.calls).toEqual([[expect.stringMatching(/^this process can use 1\.0 MB of memory/)]])
   })
 
-  test('names every file that is missing or of another size, all at once', async () => {
+  test('lists all files that are missing or have another size', async () => {
     const directory = await buildFixture(files)
     await rm(join(directory, 'app.js.br'))
     await rm(join(directory, 'style.css'))
@@ -89,7 +87,7 @@ describe('loadSite', () => {
     ])
   })
 
-  test.each(['index.html', 'app.js.zst'])('names %s with other bytes of the same size', async (path) => {
+  test.each(['index.html', 'app.js.zst'])('reports %s with other bytes of the same size', async (path) => {
     const directory = await buildFixture(files)
     const file = join(directory, path)
     const bytes = await readFile(file)
@@ -102,11 +100,11 @@ describe('loadSite', () => {
     ]
     expect(await problemsOf(directory)).toEqual(problems)
     expect(await problemsOf(directory, { verify: 'hash', memoryBudget: 0 })).toEqual(problems)
-    // What is streamed is looked at when it is sent; its digest is compared only when asked for.
+    // Streamed files are checked when they are sent. Their digests are compared only on request.
     await expect(loadSite(directory, { memoryBudget: 0 })).resolves.toBeDefined()
   })
 
-  test('takes a copy for partial where nothing is newer than the manifest', async () => {
+  test('reports an incomplete copy if no file is newer than the manifest', async () => {
     const directory = await buildFixture(files)
     await rm(join(directory, 'app.js'))
     expect(await problemsOf(directory)).toEqual([
@@ -116,17 +114,17 @@ describe('loadSite', () => {
     ])
   })
 
-  test('loads an intact build when digests are verified', async () => {
+  test('loads an intact build with verified digests', async () => {
     await expect(loadSite(await buildFixture(files), { verify: 'hash' })).resolves.toBeDefined()
   })
 
-  // Windows has the first alone.
+  // Windows supports only the first one.
   const inPlaceOfFiles: readonly (readonly [string, (file: string) => unknown])[] = [
     ['a folder', (file) => mkdir(file)],
     ['a FIFO, without waiting for a writer,', (file) => execFileSync('mkfifo', [file])],
   ]
   test.each(process.platform === 'win32' ? inPlaceOfFiles.slice(0, 1) : inPlaceOfFiles)(
-    'names %s in the place of a file, held or streamed',
+    'reports %s instead of a file, in memory or streamed',
     async (_what, make) => {
       const directory = await buildFixture(files)
       await rm(join(directory, 'app.js'))
@@ -138,8 +136,8 @@ describe('loadSite', () => {
 
   test.skipIf(process.platform === 'win32').each([
     ['a device', '/dev/zero'],
-    ['a file outside the folder, though its bytes are those of the build', undefined],
-  ])('follows no link to %s, held or streamed', async (_what, target) => {
+    ['a file outside the folder, even with the same bytes', undefined],
+  ])('rejects a link to %s, in memory or streamed', async (_what, target) => {
     const directory = await buildFixture(files)
     const outside = join(await temporaryDirectory(), 'app.js')
     await rename(join(directory, 'app.js'), outside)
@@ -150,7 +148,7 @@ describe('loadSite', () => {
   })
 
   test.skipIf(process.platform === 'win32')(
-    'follows a folder that became a link out of the folder to no file that is streamed, and links within it',
+    'follows links within the folder, and rejects a subfolder that became a link to another folder',
     async () => {
       const directory = await buildFixture({ ...files, 'js/large.js': 'x'.repeat(5000), 'twin.js': 'twin' })
       await rename(join(directory, 'twin.js'), join(directory, 'js/twin.js'))
@@ -169,13 +167,13 @@ describe('loadSite', () => {
     },
   )
 
-  test('names a file that was empty', async () => {
+  test('reports a file that was empty before', async () => {
     const directory = await buildFixture({ ...files, 'empty.txt': '' })
     await writeFile(join(directory, 'empty.txt'), 'x')
     expect(await problemsOf(directory)).toContain('  empty.txt: has 1 bytes, the manifest says 0')
   })
 
-  test('reads on where the system reads less than it was asked for', async () => {
+  test('continues after a partial read', async () => {
     const directory = await buildFixture({ ...files, 'empty.txt': '' })
     const { readSync } = fs
     fs.readSync = (descriptor: number, buffer: NodeJS.ArrayBufferView, ...rest: unknown[]) => {
@@ -196,7 +194,7 @@ describe('loadSite', () => {
     }
   })
 
-  test('reads a body that is larger than what is read at once', async () => {
+  test('reads a body that is larger than the read buffer', async () => {
     const body = compressibleText(600_000)
     const directory = await buildFixture({ 'large.png': body })
     const { summary } = await loadSite(directory)
@@ -208,24 +206,24 @@ describe('loadSite', () => {
   })
 
   test.each<readonly [string, (text: string) => string, readonly RegExp[]]>([
-    ['is cut off', (text) => text.slice(0, 100), [/\$: not JSON/]],
+    ['is truncated', (text) => text.slice(0, 100), [/\$: not JSON/]],
     ['is empty', () => '', [/\$: not JSON/]],
     [
-      'is of an unknown version',
+      'has an unknown version',
       (text) => text.replace(/"version":\s*1/, '"version":99'),
       [/\$\.version: .* reads version 1, found 99; build again/],
     ],
     [
-      'has wrong values, all at once',
+      'has several wrong values',
       (text) => text.replace(/"appType":\s*"spa"/, '"appType":"app"').replace(/"size":\s*/, '"size":-'),
       [/\$\.appType: /, /\$\.files\[0\]\.size: /],
     ],
     [
-      'names a file outside of the folder',
+      'names a file outside the folder',
       (text) => text.replace('"app.js"', '"../app.js"'),
       [/\$\.files\[0\]\.path: .*"\.\."/],
     ],
-  ])('refuses a manifest that %s', async (_what, edit, expected) => {
+  ])('rejects a manifest that %s', async (_what, edit, expected) => {
     const directory = await buildFixture(files)
     const file = await editManifest(directory, edit)
     const problems = await problemsOf(directory)
@@ -234,19 +232,19 @@ describe('loadSite', () => {
     expect(problems.at(-1)).toMatch(/^Build again: /)
   })
 
-  test('refuses a folder that is not there', async () => {
+  test('rejects a missing folder', async () => {
     const directory = join(await writeFixture({}), 'dist')
     expect(await problemsOf(directory)).toEqual([
       `${directory}: no such folder; build first, or name the folder that the build wrote`,
     ])
   })
 
-  test('refuses a file in the place of the folder', async () => {
+  test('rejects a file instead of a folder', async () => {
     const file = join(await writeFixture({ dist: 'a file' }), 'dist')
-    expect(await problemsOf(file)).toEqual([`${file}: not a folder; name the folder that the build wrote`])
+    expect(await problemsOf(file)).toEqual([`${file}: not a folder; name the folder of the build`])
   })
 
-  test('refuses a build whose compression was cut off', async () => {
+  test('rejects a build with an interrupted compression', async () => {
     const directory = await writeFixture({ ...files, [pendingPath]: '' })
     expect(await problemsOf(directory)).toEqual([
       `${directory}: the last build or compression did not finish (${pendingPath} is there); run it again, or, where every file is written by now: npx serve-dist compress ${directory}`,
@@ -254,31 +252,28 @@ describe('loadSite', () => {
   })
 
   test.each<[string, string, string]>([
-    ['that the bundler recorded', '{"hashed":{},"graph":{}}', 'ended without its compression'],
-    ['that failed before its end', '{"begun":true,"hashed":{},"graph":{}}', 'compression did not finish'],
-  ])('tells a build %s from others by its record', async (_what, record, expected) => {
+    ['that was not compressed', '{"hashed":{},"graph":{}}', 'ended without its compression'],
+    ['that failed', '{"begun":true,"hashed":{},"graph":{}}', 'compression did not finish'],
+  ])('recognizes a build %s by its record', async (_what, record, expected) => {
     const state = { [pendingPath]: '', '.serve-dist/record.json': record }
     const [problem] = await problemsOf(await writeFixture({ ...files, ...state }))
     expect(problem).toContain(expected)
   })
 
   test.each<[string, FixtureFiles, string]>([
-    ['that is', files, ' and no variants'],
-    ['with a variant that is', { ...files, 'app.js.gz': gzipSync(files['app.js']) }, ''],
-    ['too small, or compressed already, that is', { 'index.html': 'hi', 'photo.png': 'x'.repeat(2000) }, ''],
-  ])(
-    'says when nothing is compressed in a folder %s without a manifest, and what it lacks',
-    async (_what, content, variants) => {
-      const warnings: string[] = []
-      const folder = await writeFixture(content)
-      await loadSite(folder, { onWarning: (warning) => warnings.push(warning) })
-      expect(warnings).toEqual([
-        `${folder}: no manifest${variants} found, so no rules, no excludes and nothing immutable. Add the plugin or your framework's integration (https://serve-dist.github.io/serve-dist/frameworks), or run: npx serve-dist compress ${folder}`,
-      ])
-    },
-  )
+    ['with compressible files', files, ' and no variants'],
+    ['with a variant', { ...files, 'app.js.gz': gzipSync(files['app.js']) }, ''],
+    ['with small or compressed files', { 'index.html': 'hi', 'photo.png': 'x'.repeat(2000) }, ''],
+  ])('warns about a folder %s and without a manifest', async (_what, content, variants) => {
+    const warnings: string[] = []
+    const folder = await writeFixture(content)
+    await loadSite(folder, { onWarning: (warning) => warnings.push(warning) })
+    expect(warnings).toEqual([
+      `${folder}: no manifest${variants} found, so there are no rules, excluded files or immutable files. Add the plugin or your framework's integration (https://serve-dist.github.io/serve-dist/frameworks), or run: npx serve-dist compress ${folder}`,
+    ])
+  })
 
-  test('names a folder without a manifest as the user does', async () => {
+  test('uses the given name of a folder without a manifest', async () => {
     const folder = join(await writeFixture({ 'site/app.js': files['app.js'] }), 'named')
     await symlink('site', folder)
     const warnings: string[] = []
@@ -286,7 +281,7 @@ describe('loadSite', () => {
     expect(warnings).toEqual([expect.stringContaining(`${folder}: no manifest`)])
   })
 
-  test('refuses options that it does not know the values of', async () => {
+  test('rejects invalid options', async () => {
     await expect(loadSite('.', { memoryBudget: -1 })).rejects.toThrow(
       /^memoryBudget: expected a size such as /,
     )

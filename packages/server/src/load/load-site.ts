@@ -5,19 +5,19 @@ import type { Site } from '../site/site.ts'
 import { type StoreOptions, withoutStore } from './store-options.ts'
 
 /**
- * Reads a build's manifest (or describes the folder when it has none), checks it against the disk, reads
- * the bodies that fit into memory, and builds the table that requests are answered from. Streamed files are
- * opened for each answer; `openLiveSite` keeps them open.
+ * Loads a build. It reads the manifest (or describes a folder without one) and compares it with the disk. Then it reads the
+ * bodies that fit into memory, and builds the table of answers. Other files are opened for each response; `openLiveSite`
+ * keeps them open.
  *
- * @throws OperatorError with all problems at once: the manifest cannot be read, or a file is missing
- * or has another size than the manifest says, or another digest (streamed files: with `verify: 'hash'`).
+ * @throws OperatorError that lists all problems: an unreadable manifest, or files that are missing or differ from the
+ * manifest in size or digest. The digests of streamed files are compared with `verify: 'hash'`.
  */
 export async function loadSite(directory: string, options?: LoadSiteOptions): Promise<Site>
 /**
- * Reads the build that is current in a store, for good; `openLiveSite` takes each that becomes current. Where the store
- * cannot be reached, it is the one that the cache on this machine has.
+ * Loads the current build of a store once; `openLiveSite` follows later builds. If the store is unreachable, it loads the
+ * build from the cache on this machine.
  *
- * @throws OperatorError when neither has a build that can be served, or an option is wrong.
+ * @throws OperatorError if neither has a usable build, or if an option is invalid.
  */
 export async function loadSite(options: LoadSiteOptions & Omit<StoreOptions, 'storeInterval'>): Promise<Site>
 export async function loadSite(
@@ -29,7 +29,7 @@ export async function loadSite(
     : await load(from, options, true)
 }
 
-/** As {@link loadSite}, for who sends nothing of it: what the build requires of its environment may be missing. */
+/** Loads a site like {@link loadSite}, for callers that only inspect it. Required environment variables may be missing. */
 export async function loadSiteToInspect(directory: string, options: LoadSiteOptions): Promise<Site> {
   return await load(directory, options, false)
 }

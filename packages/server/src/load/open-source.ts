@@ -6,10 +6,10 @@ import { describeIgnoredOptions, resolveStoreOptions, type StoreOptions } from '
 import type * as StoreSource from './store-source.ts'
 import type { StoreSourceContext, StoreForWorkers } from './store-source.ts'
 
-/** A folder, a store of builds, or what was opened already. */
+/** A folder, a store of builds, or an open source. */
 export type BuildPlace = string | StoreOptions | BuildSource
 
-/** @throws OperatorError where there is nothing that builds could be read from. */
+/** @throws OperatorError if the source cannot be opened. */
 export async function openSource(place: BuildPlace, options: ResolvedLoadSiteOptions): Promise<BuildSource> {
   if (typeof place !== 'object' || place === null) return folderSource(place)
   if ('open' in place) return place
@@ -19,7 +19,7 @@ export async function openSource(place: BuildPlace, options: ResolvedLoadSiteOpt
   return await openStoreSource(store, options)
 }
 
-/** Opens a store that this process asks for others that serve. */
+/** Opens a store that this process shares with its workers. */
 export async function loadStoreForWorkers(
   place: StoreOptions,
   options: StoreSourceContext,
@@ -28,7 +28,7 @@ export async function loadStoreForWorkers(
   return await openStoreForWorkers(resolveStoreOptions(place), options)
 }
 
-/** A server of a folder needs none of that code. */
+/** Loads the code for stores only if it is needed. */
 async function loadStoreSource({ store }: StoreOptions): Promise<typeof StoreSource> {
   return await loadOptional(
     { name: '@serve-dist/store', neededBy: `${store}: a store of builds` },

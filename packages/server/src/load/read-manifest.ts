@@ -19,25 +19,23 @@ import {
 import { isNotFoundError, reasonOf } from '@serve-dist/foundation/files/file-error'
 import { readOptional } from '../files/read-optional.ts'
 
-/** How a folder without a manifest is read. */
 export interface ReadManifestOptions {
-  /** As the operator named the folder: for commands in messages. */
+  /** The folder as the operator named it, for commands in messages. */
   readonly directory: string
-  /** Whether this is a start, at which more is said, and not a reload. */
+  /** Whether this is a start, which warns more than a reload. */
   readonly isStart: boolean
-  /** Whether this very folder is meant, whatever it looks like. */
+  /** Whether to accept a folder that looks wrong. */
   readonly noManifest: boolean
-  /** Where they want a policy, pages are read for it. */
+  /** Rules, because a policy needs the hashes of pages. */
   readonly rules: ServingRules
-  /** Called with what is not served as its name would have it, and with what is lost without a manifest. */
   readonly onWarning: (message: string) => void
 }
 
 /**
- * The manifest of a build; of a folder without one, the description that stands in for it.
+ * Reads the manifest of a build, or describes a folder without one.
  *
- * @throws OperatorError when the folder is missing, is hardly the one that was meant, its last build or compression did
- * not finish, or its manifest cannot be read.
+ * @throws OperatorError if the folder is missing or looks wrong, if its last build or compression did not finish, or if
+ * the manifest is invalid.
  */
 export async function readManifest(root: string, options: ReadManifestOptions): Promise<Manifest> {
   await expectDirectory(root, options)
@@ -57,13 +55,13 @@ async function describeFolder(
   if ((await readOptional(join(root, pendingPath))) !== undefined) {
     throw buildUnfinished(directory, await readOptional(join(root, recordPath)))
   }
-  // Not before they are needed: who serves a manifest needs none of these modules, a fifth of all.
+  // Loaded on demand, because these modules are a fifth of all code and a manifest needs none of them.
   const { refuseUnlikelyFolder } = await import('../judge/refuse-unlikely-folder.ts')
   refuseUnlikelyFolder({ directory, root }, noManifest)
   const { describeDirectory } = await loadOptional(
     {
       name: '@serve-dist/precompress',
-      neededBy: `${root}: ${noPackage} To serve it without one, the server`,
+      neededBy: `${root}: ${noPackage} To serve the folder without a manifest, the server`,
     },
     async () => await import('@serve-dist/precompress'),
   )
@@ -73,17 +71,17 @@ async function describeFolder(
   })
   if (isStart) {
     const found = isWorthCompressing(described) ? 'no manifest and no variants found' : 'no manifest found'
-    const lost = 'so no rules, no excludes and nothing immutable'
+    const lost = 'so there are no rules, excluded files or immutable files'
     onWarning(`${directory}: ${found}, ${lost}. ${manifestCure(directory)}`)
   }
   return described
 }
 
-/** Where production has no compressor, a copy that lost the manifest is likelier than a folder that never had one. */
+/** Without the compressor, the machine is probably in production, and a copy has probably lost the manifest. */
 const noPackage =
-  'no manifest found. If the build wrote one (.serve-dist/manifest.json), copy hidden files too; else run serve-dist compress before the folder is copied.'
+  'no manifest found. If the build wrote one (.serve-dist/manifest.json), copy hidden files as well. Otherwise run serve-dist compress before you copy the folder.'
 
-/** Whether nobody has compressed what would be smaller: its plugin was forgotten, or never known of. */
+/** Whether compression would help and no program has compressed the folder. */
 function isWorthCompressing({ files }: Manifest): boolean {
   return (
     files.every(({ variants }) => variants.length === 0) &&
@@ -102,7 +100,5 @@ async function expectDirectory(root: string, { isStart }: ReadManifestOptions): 
     throw new OperatorError('SD_BUILD_NOT_FOUND', [...problems, ...(isStart ? describeOtherBuilds() : [])])
   }
   if (!found.isDirectory())
-    throw new OperatorError('SD_BUILD_NOT_FOUND', [
-      `${root}: not a folder; name the folder that the build wrote`,
-    ])
+    throw new OperatorError('SD_BUILD_NOT_FOUND', [`${root}: not a folder; name the folder of the build`])
 }

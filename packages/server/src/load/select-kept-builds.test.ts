@@ -7,7 +7,7 @@ const day = 24 * 60 * 60 * 1000
 const now = 100 * day
 const roomy: KeepLimits = { memoryBudget: 1_000_000, openFiles: 10, now }
 
-/** A build with the number in each hashed name; streamed files are open. */
+/** Makes a build with the number in each hashed name. `open` and `closed` are streamed files. */
 function build(
   number: number,
   sizes: Readonly<Record<string, number | 'open' | 'closed'>>,
@@ -33,7 +33,7 @@ function stored(made: Pick<EarlierBuild, 'stored'>, file: EarlierBuild['manifest
   return found
 }
 
-/** What is kept of builds, the newest first. */
+/** Returns the kept builds, the newest first. */
 function keep(current: EarlierBuild, earlier: readonly EarlierBuild[], limits: Partial<KeepLimits> = {}) {
   return selectKeptBuilds(current, { immutable: [] }, earlier, { ...roomy, ...limits })
 }
@@ -42,12 +42,12 @@ const pathsOf = (builds: readonly EarlierBuild[]): string[] =>
   builds.flatMap(({ manifest }) => manifest.files.map(({ path }) => path))
 
 describe('selectKeptBuilds', () => {
-  test('keeps what was held or open, and nothing else', () => {
+  test('keeps only bodies in memory and open files', () => {
     const kept = keep(build(2, { 'a#': 1 }), [build(1, { 'a#': 1, 'b#': 'open', 'c#': 'closed' })])
     expect(pathsOf(kept)).toEqual(['a1', 'b1'])
   })
 
-  test('keeps a file of the newest build that had it, and none that the current one has', () => {
+  test('keeps each file from the newest build that has it, and skips files of the current build', () => {
     const kept = keep(build(3, { same: 1 }), [
       build(2, { same: 1, two: 1 }),
       build(1, { same: 1, two: 1, one: 1 }),
@@ -59,13 +59,13 @@ describe('selectKeptBuilds', () => {
     ])
   })
 
-  test('keeps nothing of a build under its own id: a rollback made it current', () => {
+  test('skips the current build in its earlier versions, for example after a rollback', () => {
     expect(pathsOf(keep(build(1, { 'a#': 1 }), [build(2, { 'a#': 1 }), build(1, { 'b#': 1 })]))).toEqual([
       'a2',
     ])
   })
 
-  test('keeps the last five builds, and those that were superseded less than seven days ago', () => {
+  test('keeps the last five builds, and builds that were replaced within seven days', () => {
     const numbers = [9, 8, 7, 6, 5, 4, 3]
     const current = build(10, {})
     expect(
@@ -78,19 +78,19 @@ describe('selectKeptBuilds', () => {
     expect(pathsOf(keep(current, old))).toEqual(['a9', 'a8', 'a7', 'a6', 'a5', 'a4'])
   })
 
-  test('lets go of the oldest first, where memory is short', () => {
+  test('drops the oldest builds first if memory is short', () => {
     const builds = [build(3, { 'a#': 4000 }), build(2, { 'a#': 4000 }), build(1, { 'a#': 4000 })]
     const current = build(4, { 'a#': 5000 })
     expect(pathsOf(keep(current, builds, { memoryBudget: 5000 + 2 * (4000 + 2048) }))).toEqual(['a3', 'a2'])
     expect(pathsOf(keep(current, builds, { memoryBudget: 6000 }))).toEqual([])
   })
 
-  test('keeps no more files open than may be open with those of the current build', () => {
+  test('limits the open files of all builds together', () => {
     const builds = [build(2, { 'a#': 'open' }), build(1, { 'a#': 'open' })]
     expect(pathsOf(keep(build(3, { 'a#': 'open' }), builds, { openFiles: 2 }))).toEqual(['a2'])
   })
 
-  test('sends no time that is still to come, nor does a replica whose current build it is', () => {
+  test('omits times in the future, like a replica that serves the build as its current one', () => {
     const made = build(1, { 'a#': 1, 'b#': 1 })
     const [{ manifest } = made] = keep(build(2, {}), [made])
     expect(manifest.timesAreFixed).toBe(undefined)
@@ -103,7 +103,7 @@ describe('selectKeptBuilds', () => {
     expect(ahead?.manifest.timesAreFixed).toBe(true)
   })
 
-  test('copies a small body, so that the allocation of its build goes', () => {
+  test('copies a small body to release the allocation of its build', () => {
     const earlier = build(1, { 'a#': 10 })
     const file = earlier.manifest.files[0]
     if (file === undefined) throw new TypeError('no file')

@@ -5,33 +5,31 @@ import type { ResolvedServing } from '../site/resolve-serving.ts'
 import type { ManifestEntry, StoredBytes } from '../site/site.ts'
 import { describeFutureTimes } from './describe-future-times.ts'
 
-/** A build that this process served before, with what is left of it. */
+/** A build that was served before, and its remaining files. */
 export interface EarlierBuild extends KeptBuild {
   /** Milliseconds since the epoch. */
   readonly superseded: number
 }
 
-/** What may be kept of all builds together, the current one included. */
+/** The limits for all builds together, including the current one. */
 export interface KeepLimits {
-  /** Bytes of bodies in memory. */
   readonly memoryBudget: number
-  /** Files that stay open. */
   readonly openFiles: number
-  /** Milliseconds since the epoch. */
+  /** The current time in milliseconds since the epoch. */
   readonly now: number
-  /** What stands for bytes that there is no room for; where there is something, nothing is too old either. */
+  /** Returns a source for bytes without room in memory. If it is present, builds of any age are kept. */
   readonly coldBytesOf?: ((entry: ManifestEntry) => StoredBytes) | undefined
 }
 
-/** Bytes that count for each kept body besides its own: its place in the table, and its answers. */
+/** The bytes that each body needs besides its own size: its entry in the table and its prepared responses. */
 const overhead = 2048
 
 /**
- * Chooses what of earlier builds is answered beside a new one: bodies that were held and files that were open, as long as
- * the new build leaves room for them. Where it does not, the oldest builds lose theirs first.
+ * Selects the files of earlier builds that are served next to a new build: bodies that were in memory and files that were
+ * open. If there is too little room, the oldest builds lose their files first.
  *
- * @param earlier - the newest first.
- * @returns builds with nothing but the files that are kept, so that what is let go leaves no trace.
+ * @param earlier - the earlier builds, the newest first.
+ * @returns the builds with only the kept files, so that the rest can be garbage-collected.
  */
 export function selectKeptBuilds(
   { manifest: current, stored }: StoredBuild,
@@ -57,7 +55,7 @@ export function selectKeptBuilds(
             const hasRoom = found !== undefined && room.take(found)
             const kept = hasRoom ? inMemoryOfItsOwn(found) : coldBytesOf?.(entry)
             if (kept !== undefined) bytes.set(entry, kept)
-            // Without the file itself its variants are of no use.
+            // Variants are useless without the file itself.
             else if (entry === file) return false
           }
           taken.add(build.manifest.base + file.path)
@@ -71,11 +69,11 @@ export function selectKeptBuilds(
 }
 
 interface Room {
-  /** Whether there is room for these bytes; then it is less by them. */
+  /** Reserves room for these bytes. Returns whether there was enough. */
   take(stored: StoredBytes): boolean
 }
 
-/** What a build leaves of memory and descriptors. */
+/** Returns the memory and the descriptors that a build leaves free. */
 function roomBeside(
   current: Iterable<StoredBytes>,
   { memoryBudget, openFiles }: Pick<KeepLimits, 'memoryBudget' | 'openFiles'>,
@@ -100,7 +98,7 @@ function roomBeside(
   }
 }
 
-/** Small bodies share an allocation with others of their build, which would stay as long as any of them. */
+/** Copies a small body, which would otherwise keep a shared allocation of its build in memory. */
 function inMemoryOfItsOwn(stored: StoredBytes): StoredBytes {
   const { body, size } = stored
   if (body === undefined || body.buffer.byteLength <= size + 1) return stored

@@ -1,40 +1,38 @@
 import { type ByteSize, type Fields, s } from '@serve-dist/manifest'
 import { loadFields, type ResolvedLoadSiteOptions } from './load-options.ts'
 
-/** A store of builds, which takes the place of a folder. */
+/** The options of a store of builds. */
 export interface StoreOptions {
-  /** A folder, or `s3://bucket/prefix`, that builds are published to. */
+  /** The folder or `s3://bucket/prefix` to which builds are published. */
   readonly store: string
   /**
-   * The folder on this machine in which a folder of its own is made for what is served of the store, for this user alone;
-   * processes may share it.
+   * The folder for the local cache. Each store has its own subfolder, which only this user can read. Processes can share it.
    * @default `serve-dist` in the user's cache (`$XDG_CACHE_HOME`, or `~/.cache`)
    */
   readonly storeCache?: string
   /**
-   * Bytes that the cache may take, or a text such as `'512m'`; the files of the current build stay, whatever they take.
+   * The size limit of the cache in bytes, or a text such as `'512m'`. Files of the current build always stay.
    * @default 2_147_483_648 (2 GiB)
    */
   readonly storeCacheSize?: ByteSize
   /**
-   * Milliseconds between looks at what is current, a tenth more or less; in a folder, a change shows at once.
+   * Milliseconds between checks for a new build, varied by a tenth. In a local folder, changes are noticed immediately.
    * @default 5000
    */
   readonly storeInterval?: number
   /**
-   * Whether browsers that have an earlier build are sent what has changed, where the publisher makes deltas (RFC 9842).
+   * Whether to send deltas (RFC 9842) to browsers that have an earlier build.
    * @default true
    */
   readonly deltas?: boolean
 }
 
-/** `StoreOptions` with nothing left open but the place of the cache. */
+/** `StoreOptions` with defaults, except the folder of the cache. */
 export interface ResolvedStoreOptions extends Required<Omit<StoreOptions, 'storeCache'>> {
   readonly storeCache: string | undefined
   readonly storeCacheSize: number
 }
 
-/** What every way of serving from a store takes. */
 export const storeFields: Fields<ResolvedStoreOptions> = {
   store: s.filledText('a folder, or s3://bucket/prefix'),
   storeCache: s.optional(s.filledText('the path of a folder')),
@@ -43,26 +41,26 @@ export const storeFields: Fields<ResolvedStoreOptions> = {
   deltas: s.withDefault(s.trueOrFalse, () => true),
 }
 
-// Options of the site may stand next to them.
+// The same object may contain options of the site.
 const storeSchema = s.objectOf<ResolvedStoreOptions>(storeFields)
 
 /**
- * Fills in the defaults and checks what is given.
+ * Validates options and adds the defaults.
  *
- * @throws OperatorError that lists every wrong option, with what was found and what is expected.
+ * @throws OperatorError that lists all invalid options with their expected values.
  */
 export function resolveStoreOptions(options: StoreOptions): ResolvedStoreOptions {
   return s.readOptions(storeSchema, options)
 }
 
-/** Why options that are about a folder have no effect with a store. */
+/** The reasons why options for a folder have no effect with a store. */
 export const ignoredWithStore = {
-  verify: 'every byte is compared with its digest anyway',
-  unlisted: 'a store has no files but those of its manifests',
+  verify: 'the server always verifies every byte',
+  unlisted: 'a store contains only the files of its manifests',
   noManifest: 'each build of a store has a manifest',
 } as const
 
-/** One line for each of them that is given; a default is nobody's mistake. */
+/** Returns a warning for each such option without its default value. */
 export function describeIgnoredOptions(
   given: Pick<ResolvedLoadSiteOptions, keyof typeof ignoredWithStore>,
 ): readonly string[] {
@@ -72,7 +70,6 @@ export function describeIgnoredOptions(
     .map((name) => `${name} has no effect with a store: ${ignoredWithStore[name]}`)
 }
 
-/** Options without those of the store. */
 export function withoutStore<Options extends Partial<StoreOptions>>(
   options: Options,
 ): Omit<Options, keyof StoreOptions> {

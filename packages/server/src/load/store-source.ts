@@ -17,10 +17,10 @@ import type { ResolvedStoreOptions } from './store-options.ts'
 import { type WatchedBuilds, withEnvFile } from './watched-builds.ts'
 
 /**
- * The builds of a store. Where it cannot be reached, or its current build cannot be had, the one that the cache has is
- * served until it can.
+ * Opens the builds of a store. If the store is unreachable or its current build is unusable, the server uses the build in
+ * its cache for the time being.
  *
- * @throws OperatorError where neither has a build.
+ * @throws OperatorError if neither has a build.
  */
 export async function openStoreSource(
   options: ResolvedStoreOptions,
@@ -42,17 +42,16 @@ export async function openStoreSource(
   }
 }
 
-/** What a store is followed with. */
 export type StoreSourceContext = Pick<ResolvedLoadSiteOptions, 'onWarning' | 'envFile'>
 
-/** What a process has that alone asks a store, for others that serve. */
+/** A store that the primary process polls for its workers. */
 export interface StoreForWorkers {
   readonly shared: SharedMirror
   readonly view: StoreView
   readonly watched: WatchedBuilds
 }
 
-/** As {@link openStoreSource}, for processes of which each has its source of {@link openSharedSource}. */
+/** Opens a store for workers, which use {@link openSharedSource}. */
 export async function openStoreForWorkers(
   options: ResolvedStoreOptions,
   following: StoreSourceContext,
@@ -62,7 +61,7 @@ export async function openStoreForWorkers(
   return { shared, view: mirror, watched }
 }
 
-/** The builds of a store that another process asks. */
+/** Opens the builds of a store that the primary process polls. */
 export async function openSharedSource(ask: SendStoreRequest): Promise<BuildSource> {
   return { ...sourceOf(await openSharedMirror(ask)), lookNow: () => ask({ kind: 'load' }) }
 }
@@ -72,7 +71,7 @@ async function openWatchedStore(
   { onWarning, envFile }: StoreSourceContext,
   signal?: AbortSignal,
 ): Promise<{ readonly mirror: Mirror; readonly watched: WatchedBuilds }> {
-  // Before it is read.
+  // Before the builds are read, to notice later changes.
   const variables = await fingerprintEnvFile(envFile)
   const mirror = await openStoreMirror(options, onWarning, signal)
   const markOf = (ids: readonly string[], ofVariables: string): string =>
@@ -87,7 +86,7 @@ async function openWatchedStore(
       variables,
     ),
     folders: mirror.place.startsWith('s3://') ? [] : [mirror.place],
-    // Replicas that started together must not all ask together.
+    // Spreads the requests of replicas that started at the same time.
     interval: options.storeInterval * (0.9 + 0.2 * Math.random()),
     settling: 0,
   }
@@ -135,7 +134,7 @@ function currentOf({ generations, place }: CachedBuilds): Generation {
   return current
 }
 
-/** Bytes that are in memory or open already stay so, as long as there is room; all others are fetched when asked for. */
+/** Keeps bytes in memory and open files while there is room. The others are fetched on request. */
 function keptGenerations(mirror: CachedBuilds, kept: readonly Generation[]): KeptBySource {
   const coldBytesOf = (entry: ManifestEntry): StoredBytes => streamedFromCache(mirror, entry)
   return {
@@ -158,7 +157,7 @@ function openGeneration(mirror: CachedBuilds, generation: Generation): SourceBui
   const { manifest, file } = generation
   return {
     directory: mirror.place,
-    // No path below a file leads anywhere.
+    // A path below this file never exists.
     root: file,
     hasManifest: true,
     cure: `serve-dist publish <dir> --store ${shellWord(mirror.place)}`,

@@ -2,53 +2,52 @@ import { dirname, join, resolve } from 'node:path'
 import { stateDirectory } from '@serve-dist/manifest'
 import { fingerprintBuild } from './fingerprint-manifest.ts'
 
-/** What is watched for another build. */
+/** How to watch for another build. */
 export interface WatchedBuilds {
-  /** Tells the build that is there now from any other; `undefined` where there is none to be taken now. */
+  /** Returns a text that identifies the latest build, or `undefined` if no build is ready. */
   mark(): Promise<string | undefined>
-  /** What `mark` said of the build that is served, or before that was loaded. */
+  /** The result of `mark` for the served build, from before it was loaded. */
   readonly since: string | undefined
-  /** In which the system tells of changes. */
+  /** The folders whose changes the system reports. */
   readonly folders: readonly string[]
-  /** Milliseconds between looks where the system tells of no change. */
+  /** Milliseconds between checks if the system reports no change. */
   readonly interval: number
-  /** Milliseconds from the last change to the look at it. */
+  /** Milliseconds between the last change and the check. */
   readonly settling: number
-  /** Looks at once, and settles when what it found is served; set by who follows the builds. */
+  /** Checks immediately, and resolves when the found build is served. The follower of the builds sets it. */
   lookNow?: () => Promise<void>
 }
 
-/** How the build of a folder is watched. */
 export interface WatchFolderOptions {
-  /** A file of variables that is watched, too. */
+  /** A file with environment variables to watch as well. */
   readonly envFile?: string | undefined
-  /** What `fingerprintBuild` said before the build that is served was loaded. */
+  /** The result of `fingerprintBuild` from before the served build was loaded. */
   readonly since: string | undefined
   /**
-   * Milliseconds between looks. A look is a `realpath` and a `stat`.
+   * Milliseconds between checks, each of which is a `realpath` and a `stat`.
    * @default 2000
    */
   readonly interval?: number
 }
 
 /**
- * A folder that gets another manifest, also by a link that leads elsewhere, or whose file of variables changes. A
- * manifest that was taken away is no change: a build is being written.
+ * Watches a folder for another manifest, a changed symlink, and a changed environment file. A removed manifest is not a
+ * change, because a new build removes it first.
  */
 export function watchedFolder(
   directory: string,
   { since, envFile, interval = 2000 }: WatchFolderOptions,
 ): WatchedBuilds {
   const path = resolve(directory)
-  // Where the manifest is placed, where its folder is, and where the build's folder or a link of its name is.
+  // The folders of the manifest, of the build, and of a symlink to the build.
   const folders = [join(path, stateDirectory), path, dirname(path)]
   const watched = { mark: () => fingerprintBuild(path, envFile), since, interval }
   const alone = { ...watched, folders, settling: 0 }
   return envFile === undefined ? alone : withEnvFile(alone, envFile)
 }
 
-/** Looks at the folder of a file of variables, too. */
+/** Also watches the folder of an environment file. */
 export function withEnvFile(watched: WatchedBuilds, envFile: string): WatchedBuilds {
-  // Unlike a manifest, that file is written in its place by many editors and scripts.
+  // Editors and scripts often overwrite such a file instead of replacing it.
   return { ...watched, folders: [...watched.folders, dirname(resolve(envFile))], settling: 100 }
 }

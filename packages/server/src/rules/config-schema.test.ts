@@ -48,12 +48,12 @@ describe('the JSON schema of serve-dist.config.json', () => {
     [{ redirects: [{ from: '/a', to: '/b', stauts: 301 }] }],
     [{ csp: { 'script-scr': [] } }],
     [{ csp: { 'img-src': [{ env: 'A', path: '/b' }] } }],
-  ])('refuses %j, as the server does', (config) => {
+  ])('rejects %j, like the server', (config) => {
     expect(isConfig(config)).toBe(false)
     expect(isAccepted(config)).toBe(false)
   })
 
-  test('accepts whatever the server accepts', () => {
+  test('accepts every configuration that the server accepts', () => {
     const value = fc.oneof(fc.jsonValue(), fc.constantFrom({}, [], true, ['*'], { '*': {} }, { '*': 'a' }))
     fc.assert(
       fc.property(fc.dictionary(fc.constantFrom(...servingRuleNames()), value), (config) => {

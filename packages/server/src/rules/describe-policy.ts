@@ -12,13 +12,13 @@ import { okAnswer } from '../site/representation-answers.ts'
 import type { SitePolicy } from '../site/resolve-policy.ts'
 import type { Resource, Site } from '../site/site.ts'
 
-/** Bytes of a head that nginx passes on with its defaults: measured with nginx 1.22, which takes a page of memory. */
+/** The bytes of a response head that nginx 1.22 accepts by default: one page of memory. */
 const mostForProxies = 4096
 
 /**
- * A line for each thing about the policy that its operator must know.
+ * Returns a warning for each problem with the policy.
  *
- * @throws OperatorError for pages with a policy that hardly anybody could receive.
+ * @throws OperatorError for pages with a policy that is too long for most clients.
  */
 export function describePolicy(site: Site, { field, rules }: SitePolicy): readonly string[] {
   const isFieldSet = (name: string): boolean =>
@@ -32,7 +32,7 @@ export function describePolicy(site: Site, { field, rules }: SitePolicy): readon
   )
   if (runsAll !== undefined)
     warnings.push(
-      `csp: 'unsafe-inline' in ${runsAll} lets every script run that somebody gets into a page; inline scripts of the build do not need it: their hashes are sent in its place`,
+      `csp: 'unsafe-inline' in ${runsAll} lets injected scripts run; inline scripts of the build do not need it, because the policy has their hashes`,
     )
   const byRule = [...site.files.values()].filter(
     ({ isPage, overrides }) =>
@@ -40,28 +40,26 @@ export function describePolicy(site: Site, { field, rules }: SitePolicy): readon
   )
   if (byRule.length > 0)
     warnings.push(
-      `csp: a rule sends ${joinFirstNames(byRule.map(({ path }) => path))} as text/html, but the build read no page there, so no hashes are known: name it *.html`,
+      `csp: a rule sends ${joinFirstNames(byRule.map(({ path }) => path))} as text/html, but the build did not read it as a page, so its hashes are unknown; name it *.html`,
     )
   if (says('report-to') && !isFieldSet('reporting-endpoints') && !isFieldSet('report-to'))
     warnings.push(
-      "csp: report-to names an endpoint that no field has; add headers: { '**/*.html': { 'Reporting-Endpoints': 'name=\"https://…\"' } }",
+      "csp: report-to names an endpoint that no header defines; add headers: { '**/*.html': { 'Reporting-Endpoints': 'name=\"https://…\"' } }",
     )
   if (!isReportOnly(rules)) return warnings
   if (!says('report-to') && !says('report-uri'))
     warnings.push(
-      'csp: it only reports, and nobody gets the reports: browsers show them in their consoles; add report-to or report-uri',
+      'csp: reportOnly is set, but the policy has no address for reports; add report-to or report-uri',
     )
   const idle = enforcedOnly.filter(says)
   if (idle.length > 0)
-    warnings.push(`csp: ${idle.join(' and ')} left out, for browsers ignore it while they only report`)
+    warnings.push(`csp: ${idle.join(' and ')} omitted, because browsers ignore it in report-only policies`)
   return warnings
 }
 
 interface MeasuredPage {
   readonly path: string
-  /** Bytes of its policy. */
   readonly policy: number
-  /** Bytes of its whole head. */
   readonly head: number
 }
 
@@ -77,12 +75,12 @@ function describeSizes({ files }: Site, field: string): readonly string[] {
     const most = Math.max(...refused.map(({ policy }) => policy))
     throw new OperatorError(
       'SD_OPTION_INVALID',
-      `${joinFirstNames(refused.map(({ path }) => path))}: ${their} ${formatBytes(most)}, above the ${formatBytes(mostPolicyBytes)} that clients take; ${cure}`,
+      `${joinFirstNames(refused.map(({ path }) => path))}: ${their} ${formatBytes(most)}, above the ${formatBytes(mostPolicyBytes)} that clients accept; ${cure}`,
     )
   }
   const names = joinFirstNames(large.map(({ path }) => path))
   return [
-    `csp: the head of ${names} has up to ${formatBytes(largest.head)}, ${formatBytes(largest.policy)} of it the policy; proxies in front take 4 KiB by default, and nginx answers 502 for more: raise that (proxy_buffer_size 16k), or ${cure}`,
+    `csp: the response head of ${names} has up to ${formatBytes(largest.head)}, including ${formatBytes(largest.policy)} for the policy. Proxies accept 4 KiB by default, and nginx answers 502 for more. Raise this limit (proxy_buffer_size 16k), or ${cure}`,
   ]
 }
 
@@ -90,12 +88,12 @@ const cure = 'move inline scripts and styles into files, so that they need no ha
 
 function measure(page: Resource, field: string): readonly MeasuredPage[] {
   const policy = page.overrides.get(field.toLowerCase())?.value?.length ?? 0
-  // Most pages are far below: their heads are not made before they are asked for.
+  // For most pages the estimate is enough, and their heads are not built at the start.
   if (policy + page.links.join(', ').length < mostForProxies / 2) return []
   const [first = page.identity] = page.representations
   const head = okAnswer(first, page).fields.reduce((bytes, text) => bytes + text.length + 2, headOfNode)
   return policy > longPolicyBytes || head > mostForProxies ? [{ path: page.path, policy, head }] : []
 }
 
-/** Bytes of what Node adds: the status line, `Date`, `Connection`, `Keep-Alive`, and the line between head and body. */
+/** The bytes that Node adds: the status line, `Date`, `Connection`, `Keep-Alive`, and the empty line after the head. */
 const headOfNode = 17 + 37 + 24 + 23 + 2

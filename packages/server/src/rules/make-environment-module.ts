@@ -13,31 +13,29 @@ import {
 } from '@serve-dist/manifest'
 import { readEnvFile } from './read-env-file.ts'
 
-/** Where the values of a build come from. */
 export interface EnvironmentSources {
-  /** Outranks the file. @default process.env */
+  /** Takes precedence over the file. @default process.env */
   readonly environment?: EnvironmentSource
   readonly envFile?: string
-  /** Whether what is wrong with variables is a problem. */
+  /** Whether invalid variables are problems. */
   readonly needsEnvironment: boolean
 }
 
-/** What a build's environment is in this process. */
+/** The environment of a build in this process. */
 export interface MadeEnvironment {
   readonly values: EnvironmentValues
-  /** The module in the place of the build's own file; `undefined` where the build takes nothing. */
+  /** The generated module that replaces the build's file; `undefined` if the build uses no variables. */
   readonly module: EnvironmentModule | undefined
-  /** What is wrong with the file, and a line for each variable that is; none shows a value. */
+  /** Problems with the file and with variables. They never contain a value. */
   readonly problems: readonly string[]
 }
 
-/** A file of the build that is made here. */
 export interface EnvironmentModule {
   readonly file: ManifestFile
   readonly body: Uint8Array<ArrayBuffer>
 }
 
-/** Reads the variables that the build lists, and no other ones, and makes its module of them. */
+/** Reads only the variables that the build lists, and generates its module. */
 export async function makeEnvironmentModule(
   { environment, files, lastModified }: Manifest,
   { environment: outer = process.env, envFile, needsEnvironment }: EnvironmentSources,
@@ -77,7 +75,7 @@ interface PickedTexts extends Pick<RuntimeEnvironment, 'variables'> {
   readonly unreadable: readonly string[]
 }
 
-/** The listed texts, and the variables that have one or need one. */
+/** Returns the listed variables with readable values, their texts, and problems with the others. */
 function pickTexts(
   { prefix, variables }: RuntimeEnvironment,
   outer: EnvironmentSource,
@@ -104,8 +102,8 @@ function ownText(source: EnvironmentSource, name: string): unknown {
 }
 
 /**
- * Whether a text came from bytes that are not UTF-8: Node shows U+FFFD in their place, which may stand there by right,
- * too. A process that another Node has started got U+FFFD already, so that its parent is looked at as well.
+ * Whether a value came from bytes that are not UTF-8. Node replaces such bytes by U+FFFD, which may also be a valid part of
+ * a value. A child process of Node receives U+FFFD, so the environment of the parent process is checked as well.
  */
 function isUndecodable(name: string, text: string): boolean {
   if (!text.includes('\uFFFD') || process.env[name] !== text) return false
@@ -115,7 +113,7 @@ function isUndecodable(name: string, text: string): boolean {
   })
 }
 
-/** What a process was started with; `undefined` where the system does not tell, or has no such variable. */
+/** Returns the initial value of a variable, or `undefined` if the system does not expose it. */
 function bytesOfVariable(processId: string, name: string): Buffer | undefined {
   try {
     const entries = readFileSync(`/proc/${processId}/environ`, 'latin1').split('\0')

@@ -13,7 +13,7 @@ afterEach(async () => {
 })
 
 describe('readConfig', () => {
-  test('gives no rules where there is no file', async () => {
+  test('returns no rules if there is no file', async () => {
     expect(await readConfig(folder)).toEqual({})
   })
 
@@ -27,12 +27,12 @@ describe('readConfig', () => {
     expect(await readConfig(folder)).toEqual({ prefer: 'smallest' })
   })
 
-  test('reads the file that is named', async () => {
+  test('reads the named file', async () => {
     await writeFile(join(folder, 'other.json'), '{ "securityHeaders": true }')
     expect(await readConfig(folder, 'other.json')).toEqual({ securityHeaders: true })
   })
 
-  test('names a wrong key with the nearest right one, and every wrong value, at once', async () => {
+  test('reports all wrong values and keys, with the nearest valid key', async () => {
     await writeFile(join(folder, 'serve-dist.config.json'), '{ "header": {}, "prefer": "br" }')
     const file = join(folder, 'serve-dist.config.json')
     await expect(readConfig(folder)).rejects.toThrow(
@@ -55,27 +55,27 @@ describe('readConfig', () => {
       '{ "redirects": [{ "from": "/a", "to": "/b", "stauts": 301 }] }',
       'redirects[0].stauts: there is no such key; did you mean "status"?',
     ],
-  ])('says what is wrong with %s holding %s', async (name, text, problem) => {
+  ])('describes the problem in %s with the content %s', async (name, text, problem) => {
     await writeFile(join(folder, name), text)
     await expect(readConfig(folder)).rejects.toThrow(problem)
   })
 
   test.each(['serve-dist.config.ts', 'serve-dist.config.cjs'])(
-    'refuses %s, which is not read, unless another one is there',
+    'rejects the unsupported name %s unless there is a valid file',
     async (name) => {
       await writeFile(join(folder, name), 'module.exports = { prefer: "smallest" }')
       await expect(readConfig(folder)).rejects.toThrow(
-        `${join(folder, name)}: no configuration of this name is read; call it serve-dist.config.js`,
+        `${join(folder, name)}: the server does not read a configuration with this name; rename it to serve-dist.config.js`,
       )
       await writeFile(join(folder, 'serve-dist.config.json'), '{}')
       expect(await readConfig(folder)).toEqual({})
     },
   )
 
-  test('refuses two files, and a named one that is not there', async () => {
+  test('rejects two files, and a named file that does not exist', async () => {
     await writeFile(join(folder, 'serve-dist.config.json'), '{}')
     await writeFile(join(folder, 'serve-dist.config.mjs'), 'export default {}')
-    await expect(readConfig(folder)).rejects.toThrow('only one of them counts')
+    await expect(readConfig(folder)).rejects.toThrow('only one of them is allowed')
     await expect(readConfig(folder, 'none.json')).rejects.toThrow('no such file')
   })
 })

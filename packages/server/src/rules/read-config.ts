@@ -6,22 +6,21 @@ import type { ServingRules } from '@serve-dist/manifest'
 import { readOptional } from '../files/read-optional.ts'
 
 const names = ['serve-dist.config.js', 'serve-dist.config.mjs', 'serve-dist.config.json']
-/** What Vite's own configuration may be called, and this one not: Node 20 runs no TypeScript. */
+/** Names that Vite accepts for its configuration but that are unsupported here: Node 20 cannot run TypeScript. */
 const otherNames = ['ts', 'mts', 'cts', 'cjs'].map((extension) => `serve-dist.config.${extension}`)
 
-/** The type of what `serve-dist.config.js` exports by default; `serve-dist.config.json` holds the same. */
+/** The default export of `serve-dist.config.js`, and the content of `serve-dist.config.json`. */
 export type ServeDistConfig = ServingRules
 
-/** Answers its argument: for editors, which then know the type. */
+/** Returns its argument. Editors use it to check the type of a configuration. */
 export function defineConfig(config: ServeDistConfig): ServeDistConfig {
   return config
 }
 
 /**
- * Reads `serve-dist.config.js`, `.mjs` or `.json` of a folder, or the named file; without one there are no
- * rules.
+ * Reads `serve-dist.config.js`, `.mjs` or `.json` of a folder, or the named file. Returns no rules if there is no file.
  *
- * @throws OperatorError that names the file and each key or value that is wrong.
+ * @throws OperatorError that names the file and each invalid key or value.
  */
 export async function readConfig(folder: string, named?: string): Promise<ServeDistConfig> {
   const candidates = named === undefined ? names.map((name) => join(folder, name)) : [resolve(folder, named)]
@@ -30,12 +29,12 @@ export async function readConfig(folder: string, named?: string): Promise<ServeD
   if (file === undefined) {
     if (named === undefined) return await refuseOtherNames(folder)
     throw new OperatorError('SD_CONFIG_INVALID', [
-      `${resolve(folder, named)}: no such file; --config names a serve-dist.config.js, .mjs or .json`,
+      `${resolve(folder, named)}: no such file; --config needs a serve-dist.config.js, .mjs or .json`,
     ])
   }
   if (second !== undefined)
     throw new OperatorError('SD_CONFIG_INVALID', [
-      `${file.path} and ${second.path}: only one of them counts; remove the other`,
+      `${file.path} and ${second.path}: only one of them is allowed; remove the other`,
     ])
   try {
     return checkServingRules(await evaluate(file), '')
@@ -49,14 +48,14 @@ export async function readConfig(folder: string, named?: string): Promise<ServeD
   }
 }
 
-/** Nobody would learn that rules in such a file do not count. */
+/** Refuses other names, because the server would silently ignore the rules in such a file. */
 async function refuseOtherNames(folder: string): Promise<ServeDistConfig> {
   const found = (await Promise.all(otherNames.map((name) => readCandidate(join(folder, name))))).find(
     (file) => file !== undefined,
   )
   if (found === undefined) return {}
   throw new OperatorError('SD_CONFIG_INVALID', [
-    `${found.path}: no configuration of this name is read; call it serve-dist.config.js, .mjs or .json, or name it with --config where Node can run it`,
+    `${found.path}: the server does not read a configuration with this name; rename it to serve-dist.config.js, .mjs or .json, or pass it with --config if Node can run it`,
   ])
 }
 
@@ -66,7 +65,7 @@ interface ConfigFile {
 }
 
 async function readCandidate(path: string): Promise<ConfigFile | undefined> {
-  // Cheaper than seven failing reads at every start.
+  // Faster than failing reads of seven names at every start.
   const text = existsSync(path) ? await readOptional(path, 'SD_CONFIG_INVALID') : undefined
   return text === undefined ? undefined : { path, text }
 }
@@ -74,7 +73,7 @@ async function readCandidate(path: string): Promise<ConfigFile | undefined> {
 async function evaluate({ path, text }: ConfigFile): Promise<unknown> {
   if (path.endsWith('.json')) {
     const document: unknown = JSON.parse(text)
-    // For editors.
+    // Only editors use this key.
     Reflect.deleteProperty(Object(document), '$schema')
     return document
   }

@@ -8,9 +8,9 @@ import { closeDescriptor, openRegularFile } from '../files/open-regular-file.ts'
 const readDescriptor = promisify(readFile)
 
 /**
- * The variables of a file in the form that `node --env-file` reads.
+ * Reads the variables of a file in the format of `node --env-file`.
  *
- * @throws OperatorError that names the file, and nothing that stands in it.
+ * @throws OperatorError that names the file and never its content.
  */
 export async function readEnvFile(file: string): Promise<EnvironmentSource> {
   const path = resolve(file)
@@ -29,7 +29,7 @@ async function readRegularFile(path: string): Promise<Buffer> {
   return await readDescriptor(descriptor).finally(() => closeDescriptor(descriptor))
 }
 
-/** Without the byte order mark, as everybody decodes UTF-8. */
+/** Decodes UTF-8 and removes the byte order mark. */
 function decode(bytes: Uint8Array): string | undefined {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)

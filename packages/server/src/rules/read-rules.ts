@@ -1,17 +1,16 @@
 import type { PolicyRules, ServingRules } from '@serve-dist/manifest'
 import { readConfig } from './read-config.ts'
 
-/** What a command line says of how to serve, and the configuration that it names. */
 interface RuleFlags extends Pick<ServingRules, 'fallback'> {
   readonly config?: string
   readonly csp?: CspMode
 }
 
-/** What becomes of the policy; its directives stand in the configuration. */
+/** The mode of the policy. The configuration contains its directives. */
 export type CspMode = (typeof cspModes)[number]
 export const cspModes: readonly ['enforce', 'report-only', 'off'] = ['enforce', 'report-only', 'off']
 
-/** The rules of the configuration and of the command line, which outranks it. */
+/** Reads the rules of the configuration. The command line overrides them. */
 export async function readRules(folder: string, flags: RuleFlags): Promise<ServingRules> {
   const config = await readConfig(folder, flags.config)
   const { fallback, csp } = flags
@@ -22,7 +21,7 @@ export async function readRules(folder: string, flags: RuleFlags): Promise<Servi
   }
 }
 
-/** Reads the rules of a server that starts here, for commands that look at what it answers. */
+/** Reads the rules that a server in this folder would use, for commands that inspect its answers. */
 export async function readRulesAsServed({ config }: Pick<RuleFlags, 'config'>): Promise<ServingRules> {
   const csp = cspModes.find((mode) => mode === process.env['CSP'])
   return await readRules(process.cwd(), {

@@ -5,7 +5,7 @@ import { parseRedirectsFile } from '../site/parse-redirects-file.ts'
 import type { ServingSources } from '../site/resolve-serving.ts'
 import type { ManifestEntry, StoredBytes } from '../site/site.ts'
 
-/** Reads `_headers` and `_redirects`, where the build has them; what they ask for and we do not support is a warning. */
+/** Reads `_headers` and `_redirects` of a build. Unsupported features cause warnings. */
 export function readServingFiles(
   { files }: Manifest,
   stored: ReadonlyMap<ManifestEntry, StoredBytes>,
@@ -13,7 +13,7 @@ export function readServingFiles(
 ): Pick<ServingSources, 'headersFile' | 'redirectsFile'> {
   const read = (name: string): string => {
     const file = files.find(({ path }) => path === name)
-    // The bytes that were compared: a copy may place others between two looks at the file.
+    // Uses the verified bytes, because the file may have changed since.
     return new TextDecoder().decode(file && stored.get(file)?.body)
   }
   const headers = parseHeadersFile(read('_headers'))

@@ -2,10 +2,10 @@ import { type Manifest, OperatorError } from '@serve-dist/manifest'
 import { type PolicySources, resolvePolicy, type SitePolicy } from '../site/resolve-policy.ts'
 
 /**
- * The policy where somebody wants one.
+ * Returns the policy, if the options enable one.
  *
- * @throws OperatorError that lists all that is wrong with its rules and its variables, or says that the build is too old:
- * a policy without the hashes of a page would block the page's own scripts.
+ * @throws OperatorError that lists the problems with rules and variables. It also rejects manifests of earlier releases:
+ * without the hashes of a page, a policy would block the page's own scripts.
  */
 export function requireUsablePolicy(
   { directory, cure }: { readonly directory: string; readonly cure: string },
@@ -20,6 +20,6 @@ export function requireUsablePolicy(
   if (manifest.policy !== undefined) return policy
   throw new OperatorError(
     'SD_MANIFEST_INVALID',
-    `${directory}: an earlier release described this build, without the hashes of its inline scripts and styles, so csp would block them: run ${cure} with this release, or leave out csp`,
+    `${directory}: the manifest comes from an earlier release and has no hashes of inline scripts and styles, so csp would block them; run ${cure} with this release, or disable csp`,
   )
 }

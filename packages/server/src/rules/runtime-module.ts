@@ -3,7 +3,7 @@ import type { ManifestEntry, StoredBytes } from '../site/site.ts'
 import { isChanged } from '../judge/compare-folder.ts'
 import type { EnvironmentModule, EnvironmentSources, MadeEnvironment } from './make-environment-module.ts'
 
-/** A build that takes nothing from its environment needs none of that code. */
+/** Makes the environment of a build. Builds without variables do not load the code for it. */
 export async function makeEnvironment(
   manifest: Manifest,
   options: EnvironmentSources,
@@ -15,7 +15,7 @@ export async function makeEnvironment(
   return await makeEnvironmentModule(manifest, options)
 }
 
-/** The manifest with the module that is served in the place of the file that lies on the disk, if one does. */
+/** Replaces the file of the module in the manifest by the generated one, or adds it. */
 export function withModuleFile(manifest: Manifest, { file }: EnvironmentModule): Manifest {
   const { files } = manifest
   const isListed = files.some(({ path }) => path === file.path)
@@ -23,7 +23,7 @@ export function withModuleFile(manifest: Manifest, { file }: EnvironmentModule):
   return { ...manifest, files: isListed ? replaced : [...files, file] }
 }
 
-/** The bytes of the build's files with those of the module. */
+/** Adds the bytes of the module to the bytes of the build's files. */
 export function withModuleBody(
   files: ReadonlyMap<ManifestEntry, StoredBytes>,
   { file, body }: EnvironmentModule,
@@ -31,7 +31,7 @@ export function withModuleBody(
   return new Map([...files, [file, { size: body.length, body }]])
 }
 
-/** A line where somebody wrote values into the file, as static hosts have it: they would wait for them for ever. */
+/** Returns a warning if a program wrote values into the file of the module. These values would have no effect. */
 export function describeEditedModule(
   root: string,
   { files }: Manifest,
@@ -39,6 +39,6 @@ export function describeEditedModule(
 ): string | undefined {
   const written = files.find(({ path }) => path === file.path)
   return written !== undefined && isChanged(root, written)
-    ? `${file.path}: was changed after the build, and does not count: this server makes it from its environment`
+    ? `${file.path}: was changed after the build, but the change has no effect: the server generates this file from its environment`
     : undefined
 }

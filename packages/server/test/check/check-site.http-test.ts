@@ -96,7 +96,7 @@ describe('serve-dist check of a site', () => {
     })
     const { stderr } = await runCheck([counting, '--build', directory])
     expect(stderr).toMatch(
-      /^asking http:\/\/\S+ for 7 of 7 files of \S+: up to (\d+) requests, \d+\.\d kB, 4 at a time\n$/,
+      /^checking http:\/\/\S+ with 7 of 7 files of \S+: up to (\d+) requests, \d+\.\d kB, 4 at a time\n$/,
     )
     expect(requests).toBeLessThanOrEqual(Number(/(\d+) requests/.exec(stderr)?.[1]))
   })
@@ -120,9 +120,7 @@ describe('serve-dist check of a site', () => {
     })
     expect(report).toMatchObject({
       findings: [],
-      stopped: expect.stringMatching(
-        / answered 0 of up to \d+ requests in 1 s, which is too slow to check; /,
-      ),
+      stopped: expect.stringMatching(/ answered 0 of up to \d+ requests in 1 s, which is too slow; /),
     })
   })
 
@@ -216,12 +214,8 @@ describe('serve-dist check of a site', () => {
 
   test.each<readonly [string, RequestListener, RegExp]>([
     ['401', (_request, response) => response.writeHead(401).end(), /answers 401; pass credentials with -H/],
-    ['403', (_request, response) => response.writeHead(403).end(), /answers 403; let this client through/],
-    [
-      '429',
-      (_request, response) => response.writeHead(429).end(),
-      /answers 429; let this client ask more often/,
-    ],
+    ['403', (_request, response) => response.writeHead(403).end(), /answers 403; allow this client/],
+    ['429', (_request, response) => response.writeHead(429).end(), /answers 429; raise the rate limit/],
     ['502', (_request, response) => response.writeHead(502).end(), /answers 502/],
     [
       'a redirect to a login',
@@ -297,10 +291,10 @@ describe('serve-dist check of a site', () => {
   })
 
   test.each([
-    [['dist', '--build', 'other'], '--build: only with an address'],
-    [['www.example.org/app/'], 'a site is https://www.example.org/app/'],
+    [['dist', '--build', 'other'], '--build: only for a URL'],
+    [['www.example.org/app/'], 'to check a site, write https://www.example.org/app/'],
     [['https://user@example.org'], 'without query, fragment and password'],
-    [['https://example.org', '-H', 'no field'], '--header: expected a field such as'],
+    [['https://example.org', '-H', 'no field'], '--header: expected a header such as'],
   ])('refuses %j', async (args, message) => {
     const { code, stderr } = await spawnCommand(['check', ...args]).exited
     expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining(message) })
@@ -314,7 +308,7 @@ describe('serve-dist check of a site', () => {
     const { code, stderr } = await spawnCommand(['check', ...args]).exited
     expect({ code, stderr }).toEqual({
       code: 1,
-      stderr: expect.stringMatching(/expected an? (address|field)/),
+      stderr: expect.stringMatching(/expected a (URL|header)/),
     })
     expect(stderr).not.toContain('geheim')
   })
@@ -348,9 +342,9 @@ describe('serve-dist check of a site', () => {
     const directory = await buildFixture({ ...files, ...many })
     const { url } = await startServer(directory)
     const some = await runCheck([url, '--build', directory])
-    expect(some.stderr).toContain('for 54 of 127 files')
+    expect(some.stderr).toContain('with 54 of 127 files')
     const all = await runCheck([url, '--build', directory, '--all'])
-    expect(all.stderr).toContain('for 127 of 127 files')
+    expect(all.stderr).toContain('with 127 of 127 files')
     expect([some.found, all.found]).toEqual([[], []])
   })
 })

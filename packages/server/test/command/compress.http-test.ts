@@ -108,7 +108,7 @@ describe('serve-dist compress', () => {
     const { stderr } = await compress(cure)
     expect(await pathsOf(folder)).toEqual([...before, 'new.html'].toSorted())
     expect(stderr).toBe(
-      'serve-dist: warning: new.html was not part of the build before and will be served; --exclude leaves files out\n',
+      'serve-dist: warning: new.html was not in the previous build and will be served. Use --exclude to leave files out.\n',
     )
   })
 

@@ -157,7 +157,7 @@ describe('serve-dist publish', () => {
     const { stdout, stderr, ...end } = await command.exited
     expect({ stdout, stderr, code: end.code }).toEqual({
       stdout: '',
-      stderr: `serve-dist: stopped; ${short(0)} is current in ${store} as before; publish again, and only what is missing is sent\n`,
+      stderr: `serve-dist: stopped; ${short(0)} is current in ${store} as before; publish again to upload the missing files\n`,
       code,
     })
     const { stdout: again } = await run('publish', folder, '--store', store)
@@ -183,7 +183,7 @@ describe('serve-dist generations', () => {
     const store = await temporaryDirectory()
     expect(await run('generations', '--store', store)).toMatchObject({
       code: 1,
-      stderr: `serve-dist: SD_GENERATION_MISSING: ${store}: no build was published here; serve-dist publish --store ${store} puts one in\n`,
+      stderr: `serve-dist: SD_GENERATION_MISSING: ${store}: the store has no build; publish one with serve-dist publish --store ${store}\n`,
     })
   })
 
@@ -222,12 +222,12 @@ describe('serve-dist report --store', () => {
   test('reports an empty store, and rejects a second source of builds', async () => {
     const store = await temporaryDirectory()
     expect((await run('report', '--store', store)).stderr).toBe(
-      `serve-dist: SD_GENERATION_MISSING: ${store}: no build was published here; serve-dist publish --store ${store} puts one in\n`,
+      `serve-dist: SD_GENERATION_MISSING: ${store}: the store has no build; publish one with serve-dist publish --store ${store}\n`,
     )
     const { code, stderr } = await run('report', 'dist', '--against', 'other', '--store', store)
     expect(code).toBe(1)
-    expect(stderr).toContain('the folder dist and --store: both builds come from the store')
-    expect(stderr).toContain('--against and --store: both builds come from the store')
+    expect(stderr).toContain('the folder dist cannot be combined with --store, which supplies both builds')
+    expect(stderr).toContain('--against cannot be combined with --store, which supplies both builds')
   })
 })
 
@@ -237,12 +237,12 @@ describe('serve-dist rollback', () => {
     const again = `${short(0)}, published `
     const trial = await run('rollback', '--store', store, '--dry-run')
     expect(trial.stdout).toContain(
-      `UTC, would be current in ${store} again, in the place of ${short(1)}; nothing is changed\n`,
+      `UTC, would be current in ${store} again, instead of ${short(1)}; nothing is changed\n`,
     )
     const { code, stdout } = await run('rollback', '--store', store)
     expect(code).toBe(0)
     expect(stdout).toContain(again)
-    expect(stdout).toContain(`UTC, is current in ${store} again, in the place of ${short(1)}\n`)
+    expect(stdout).toContain(`UTC, is current in ${store} again, instead of ${short(1)}\n`)
     expect(await run('rollback', '--store', store)).toMatchObject({
       code: 1,
       stderr: expect.stringMatching(/^serve-dist: SD_GENERATION_MISSING: .*no build is kept from before/),
@@ -267,7 +267,7 @@ describe('serve-dist rollback', () => {
     const { code, stderr } = await run('rollback', '', '--store', await publishBoth())
     expect([code, stderr.split('\n')[0]]).toEqual([
       1,
-      'serve-dist: SD_OPTION_INVALID: the build is an empty text; name its id, as serve-dist generations lists it',
+      'serve-dist: SD_OPTION_INVALID: the build id is empty; serve-dist generations lists the ids',
     ])
   })
 })
@@ -276,7 +276,7 @@ describe('serve-dist purge', () => {
   test('removes a build, and reports which tabs break', async () => {
     const store = await publishBoth()
     const about = new RegExp(
-      `^would purge ${short(0)} from ${store}: \\d objects, \\d+ B; nothing is changed\n  1 hashed file that no other build has: tabs that were opened\n  before ${time} UTC break where they ask for one\n$`,
+      `^would purge ${short(0)} from ${store}: \\d objects, \\d+ B; nothing is changed\n  1 hashed file in no other build: tabs that were opened\n  before ${time} UTC break if they request one\n$`,
     )
     expect((await run('purge', short(0), '--store', store, '--dry-run')).stdout).toMatch(about)
     const { stdout } = await run('purge', short(0), '--store', store, '--json')

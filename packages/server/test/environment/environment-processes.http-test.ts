@@ -133,7 +133,7 @@ describe('--env-file', () => {
       patience,
     )
     const complaints = await stop(command)
-    expect(complaints).toMatch(/now serving build \w+ with other values of its environment\n/)
+    expect(complaints).toMatch(/now serving build \w+ with new environment values\n/)
     expect(complaints).not.toContain('secret')
   })
 })
@@ -152,7 +152,7 @@ describe('a start', () => {
         'API_URL: the build requires this environment variable, and it is not set',
         'LIMIT: expected a number such as 10 or 0.5',
         'FLAGS: expected JSON',
-        'set variables where the server starts, or in a file: serve-dist --env-file <file> (it reads no .env by itself)',
+        'set the variables in the environment of the server, or in a file: serve-dist --env-file <file> (.env is not loaded automatically)',
       ].join('\n')}\n`,
     ])
   })

@@ -104,6 +104,6 @@ describe('exportSite', () => {
     const folder = await temporaryDirectory()
     await exportSite(site, folder)
     await writeFile(join(folder, 'Caddyfile'), '')
-    await expect(exportSite(site, folder)).rejects.toThrow(/nginx, Netlify and Cloudflare Pages/)
+    await expect(exportSite(site, folder)).rejects.toThrow(/which are no longer supported/)
   })
 })

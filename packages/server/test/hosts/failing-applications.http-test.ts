@@ -150,7 +150,7 @@ describe('a module whose top-level await never ends', () => {
       expect([code, stderr]).toEqual([
         143,
         expect.stringContaining(
-          'serve-dist: still loading entry.mjs after 5 seconds: a top-level await in it, or in what it imports, has not ended; nothing listens until then\n',
+          'serve-dist: still loading entry.mjs after 5 seconds: a top-level await in it or in an imported module has not ended; the server does not listen until then\n',
         ),
       ])
     },

@@ -256,12 +256,17 @@ describe('csp', () => {
   })
 
   test.each<[string, ServingRules, number, string]>([
-    ['a head beyond the defaults of proxies', { csp: true }, 70, 'csp: the head of index.html has up to 4.'],
+    [
+      'a head beyond the defaults of proxies',
+      { csp: true },
+      70,
+      'csp: the response head of index.html has up to 4.',
+    ],
     [
       'links together with a policy',
       { csp: true, headers: { '**': { 'X-Long': 'x'.repeat(1500) } } },
       50,
-      'csp: the head of index.html has up to 4.8 kB, 2.9 kB of it the policy',
+      'csp: the response head of index.html has up to 4.8 kB, including 2.9 kB for the policy',
     ],
     [
       'every script',
@@ -273,7 +278,7 @@ describe('csp', () => {
       'files that only a rule makes pages',
       { csp: true, headers: { 'assets/app.js': { 'content-type': 'text/html; charset=utf-8' } } },
       0,
-      'csp: a rule sends assets/app.js as text/html, but the build read no page there, so no hashes are known: name it',
+      'csp: a rule sends assets/app.js as text/html, but the build did not read it as a page, so its hashes are unknown; name it',
     ],
     [
       'an endpoint without its field',
@@ -285,13 +290,13 @@ describe('csp', () => {
       'reports without a receiver',
       { csp: { reportOnly: true } },
       0,
-      'csp: it only reports, and nobody gets the reports',
+      'csp: reportOnly is set, but the policy has no address for reports',
     ],
     [
       'directives that browsers ignore',
       { csp: { reportOnly: true, sandbox: [], 'report-uri': ['/r'] } },
       0,
-      'csp: sandbox left out, for browsers ignore it',
+      'csp: sandbox omitted, because browsers ignore it',
     ],
   ])('warns of %s', async (_what, rules, count, message) => {
     const warnings: string[] = []
@@ -321,7 +326,7 @@ describe('csp', () => {
   test('rejects pages whose policy is too large for clients', async () => {
     const directory = await buildWith((manifest) => withManyHashes(manifest, 320))
     await expect(loadSite(directory, { rules: { csp: true } })).rejects.toThrow(
-      'index.html: its policy has 17.5 kB, above the 16.4 kB that clients take; move inline scripts and styles into files, so that they need no hashes',
+      'index.html: its policy has 17.5 kB, above the 16.4 kB that clients accept; move inline scripts and styles into files, so that they need no hashes',
     )
   })
 

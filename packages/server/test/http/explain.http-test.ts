@@ -139,13 +139,13 @@ describe('explain', () => {
     const said: unknown = JSON.parse(stdout)
     expect(code).toBe(0)
     expect(said).toMatchObject({ version: 1, by: 'server', status: 404, request: { target: '/late.txt' } })
-    expect(stdout).toContain('the manifest does not list it: serve-dist compress adds it')
+    expect(stdout).toContain('the manifest does not list it; serve-dist compress adds it')
   })
 
   test.each([
     [['explain'], /expected <path>, found nothing/],
     [['explain', 'about'], /expected a path that begins with a slash, such as \/about/],
-    [['explain', '/', '-H', 'x'], /--header: expected a field such as/],
+    [['explain', '/', '-H', 'x'], /--header: expected a header such as/],
   ])('rejects %j', async (args, expected) => {
     const { code, stderr } = await spawnCommand(args).exited
     expect([code, stderr]).toEqual([1, expect.stringMatching(expected)])

@@ -480,14 +480,14 @@ describe.skipIf(typeof loadEngine() === 'string').each(engines)(
     test.each(['TLSv1.2', 'TLSv1.3'] as const)(
       'knows the protocol, the cipher and the name of a connection over %s',
       async (maxVersion) => {
-      const socket = await dial(server.port, {
-        maxVersion,
-        servername: 'a.example',
-        ALPNProtocols: ['http/1.1'],
-      })
-      const cipher = socket.getCipher()
-      socket.write(formatRequest({ target: '/facts', fields: { Connection: 'close' } }))
-      const [, body = ''] = (await rest(socket)).toString().split('\r\n\r\n')
+        const socket = await dial(server.port, {
+          maxVersion,
+          servername: 'a.example',
+          ALPNProtocols: ['http/1.1'],
+        })
+        const cipher = socket.getCipher()
+        socket.write(formatRequest({ target: '/facts', fields: { Connection: 'close' } }))
+        const [, body = ''] = (await rest(socket)).toString().split('\r\n\r\n')
         const agreed = [
           true,
           false,
@@ -500,7 +500,7 @@ describe.skipIf(typeof loadEngine() === 'string').each(engines)(
           {},
           false,
         ]
-      expect(JSON.parse(body)).toEqual(agreed)
+        expect(JSON.parse(body)).toEqual(agreed)
       },
     )
 

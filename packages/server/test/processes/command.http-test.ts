@@ -239,7 +239,7 @@ describe('serve-dist', () => {
       'a name that may be a folder or an address',
       ['--host', 'web', '--port', '0'],
       {},
-      /: expected \[dir\], found ".+" "web"; an address that is a name without a dot is written --host=web\n/,
+      /: expected \[dir\], found ".+" "web"; if it is a host name, write --host=web\n/,
     ],
     [
       'a host that is not an address of this machine',
@@ -283,20 +283,26 @@ describe('serve-dist', () => {
   })
 
   test.each([
-    [['compress', '-p', '1'], `'-p, --port <number>' is for serving; "compress" does not take it`],
-    [['compress', 'nowhere', '--ops', ':1'], `'--ops <address>' is for serving; "compress" does not take it`],
-    [['--port', '0', 'report', 'nowhere'], `'-p, --port <number>' is for serving; "report" does not take it`],
+    [['compress', '-p', '1'], `'-p, --port <number>' is for the server; "compress" does not have it`],
+    [
+      ['compress', 'nowhere', '--ops', ':1'],
+      `'--ops <address>' is for the server; "compress" does not have it`,
+    ],
+    [
+      ['--port', '0', 'report', 'nowhere'],
+      `'-p, --port <number>' is for the server; "report" does not have it`,
+    ],
   ])('rejects options of the server that another command ignores: %j', async (args, message) => {
-      const { code, stdout, stderr } = await spawnCommand(args).exited
-      expect([code, stdout]).toEqual([1, ''])
-      expect(stderr).toContain(message)
+    const { code, stdout, stderr } = await spawnCommand(args).exited
+    expect([code, stdout]).toEqual([1, ''])
+    expect(stderr).toContain(message)
   })
 
   test('rejects an empty folder name', async () => {
     const { code, stderr } = await spawnCommand(['']).exited
     expect([code, stderr]).toEqual([
       1,
-      'serve-dist: SD_OPTION_INVALID: the folder is an empty text; name the folder that the build wrote\nrun serve-dist --help for usage\n',
+      'serve-dist: SD_OPTION_INVALID: the path of the folder is empty; name the folder of the build\nrun serve-dist --help for usage\n',
     ])
   })
 
@@ -313,7 +319,7 @@ describe('serve-dist', () => {
     [['check', '--fallback', 'spa'], "option '--fallback' was removed: write the rule fallback in"],
     [['check', '--unlisted', 'warn'], "option '--unlisted' was removed: use --force"],
     [['explain', '/', '--csp'], "option '--csp' was removed: write the rule csp in"],
-    [['check', '--verify'], `option '--verify' is for serving; "check" does not take it`],
+    [['check', '--verify'], `option '--verify' is for the server; "check" does not have it`],
     [
       ['compress', '--cache-size', '0'],
       "option '--cache-size' was removed: use the option cacheSize of the plugin",
@@ -441,7 +447,7 @@ describe('serve-dist', () => {
       return command.complaints()
     }
     expect(await complaints()).toBe(
-      'serve-dist: warning: the build has no page; if a server renders its pages, name its module: --ssr <module>\n',
+      'serve-dist: warning: the build has no page. If a server renders its pages, name its module: --ssr <module>\n',
     )
     expect(await complaints('--ssr', entry)).toBe('')
     expect(await complaints('--fs-fallback')).toBe('')
@@ -561,7 +567,7 @@ describe('serve-dist compress', () => {
     expect([code, stdout, stderr]).toEqual([
       1,
       '',
-      `serve-dist: SD_BUILD_NOT_FOUND: ${folder}: the folder holds no file that could be served; build first, or name the folder that the build wrote\n`,
+      `serve-dist: SD_BUILD_NOT_FOUND: ${folder}: the folder has no files to serve; build first, or name the folder of the build\n`,
     ])
     expect(await readdir(folder)).toEqual([])
   })

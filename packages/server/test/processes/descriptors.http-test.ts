@@ -43,7 +43,7 @@ describe.skipIf(process.platform !== 'linux')('serve-dist with a limit of', () =
     expect(warnings).toHaveLength(1)
     expect(warnings[0]).toMatch(
       new RegExp(
-        `^serve-dist: warning: this process may open ${tooFew} files, and takes up to ${expected} .*ulimit -Hn ${expected}`,
+        `^serve-dist: warning: this process can open ${tooFew} files, but needs up to ${expected} .*ulimit -Hn ${expected}`,
       ),
     )
   })

@@ -207,7 +207,7 @@ describe.skipIf(process.platform === 'win32').each([
     expect(response.body.toString()).toBe('page')
     expect(await stop(command)).toBe(0)
     expect(command.complaints()).toBe(
-      'serve-dist: warning: --port has no effect beside LISTEN_FDS: leave one out\n',
+      'serve-dist: warning: --port has no effect with LISTEN_FDS: remove one of them\n',
     )
   })
 
@@ -238,17 +238,17 @@ describe('systemd-socket-activate', () => {
   test.skipIf(!systemdActivate)(
     'starts the command at the first connection, and serves that connection',
     async () => {
-    const path = await socketPath()
-    const bin = new URL('../../bin/serve-dist.js', import.meta.url).pathname
-    const child = spawn('systemd-socket-activate', ['-l', path, process.execPath, bin, directory])
-    try {
-      await vi.waitUntil(() => existsSync(path))
-      expect(await getOverSocket(path, '/app/')).toBe('page')
-    } finally {
-      child.kill('SIGTERM')
-      await once(child, 'close')
-    }
-    expect(child.exitCode).toBe(0)
+      const path = await socketPath()
+      const bin = new URL('../../bin/serve-dist.js', import.meta.url).pathname
+      const child = spawn('systemd-socket-activate', ['-l', path, process.execPath, bin, directory])
+      try {
+        await vi.waitUntil(() => existsSync(path))
+        expect(await getOverSocket(path, '/app/')).toBe('page')
+      } finally {
+        child.kill('SIGTERM')
+        await once(child, 'close')
+      }
+      expect(child.exitCode).toBe(0)
     },
   )
 })
@@ -315,7 +315,7 @@ describe.skipIf(process.platform === 'win32')('the process', () => {
     const { code, stderr } = await command.exited
     expect([code, stderr]).toEqual([
       0,
-      'serve-dist: warning: --trust-proxy has no effect without --access-log: client addresses are used only there\n',
+      'serve-dist: warning: --trust-proxy has no effect without --access-log: only the log uses client addresses\n',
     ])
   })
 

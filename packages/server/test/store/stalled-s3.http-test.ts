@@ -61,12 +61,12 @@ describe.runIf(faulty !== undefined)('while a store in S3 does not respond', () 
     [
       'purge',
       isOf('generations'),
-      () => `${short[1]} is current in ${store}; purge again what is there still`,
+      () => `${short[1]} is current in ${store}; run purge again to delete the rest`,
     ],
     [
       'rollback',
       () => true,
-      () => 'the store does not say what is current; look at its generations when it answers',
+      () => 'the store does not answer; run serve-dist generations later to see which build is current',
     ],
   ])('SIGINT ends %s with a correct message', async (command, isStalled, state) => {
     const words = command === 'purge' ? [command, short[0] ?? ''] : [command]
@@ -86,7 +86,7 @@ describe.runIf(faulty !== undefined)('while a store in S3 does not respond', () 
     expect(await stopped(['publish', folder, '--verify'], isStalled)).toEqual({
       code: 130,
       stdout: '',
-      stderr: `serve-dist: stopped; ${short[1]} is current in ${store} as before; publish again, and only what is missing is sent\n`,
+      stderr: `serve-dist: stopped; ${short[1]} is current in ${store} as before; publish again to upload the missing files\n`,
     })
   })
 

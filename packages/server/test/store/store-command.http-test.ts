@@ -80,7 +80,7 @@ describe('serve-dist --store', () => {
     const { code, stderr } = await spawnCommand(['dist', ...words]).exited
     expect(code).toBe(1)
     expect(stderr).toBe(
-      'serve-dist: SD_OPTION_INVALID: the folder dist and --store: builds come from one of them, leave the other out\n',
+      'serve-dist: SD_OPTION_INVALID: the folder dist cannot be combined with --store; remove one of them\n',
     )
   })
 
@@ -128,15 +128,8 @@ describe.runIf(process.geteuid?.() === 0)('the store cache of a user other than 
     const { code, stderr } = await spawnCommand(words, { user: ours }).exited
     expect(code).toBe(1)
     expect(stderr).toContain('SD_CACHE_UNUSABLE')
-<<<<<<< HEAD
     expect(stderr).toContain(`it belongs to user ${other}, but serve-dist runs as user ${ours}`)
-    // By default, too.
-=======
-    expect(stderr).toContain(
-      `it belongs to the user with the id ${other}, and this is the one with the id ${ours}`,
-    )
     // This also holds for the default folder.
->>>>>>> words-t
     const [name = ''] = await readdir(cache)
     const home = join(cache, 'home')
     await mkdir(join(home, '.cache', 'serve-dist', name), { recursive: true })

@@ -52,7 +52,7 @@ export interface SpawnCommandOptions {
 const shellWithListenPid = ['/bin/sh', '-c', 'LISTEN_PID=$$ LISTEN_FDS=1 exec "$@"', 'sh']
 
 /** The warning of a low limit of descriptors. Only tests that set a limit keep it. */
-const descriptorWarning = /^serve-dist: warning: this process may open \d+ files, .*\n/m
+const descriptorWarning = /^serve-dist: warning: this process can open \d+ files, .*\n/m
 
 const running = new Set<ChildProcess>()
 

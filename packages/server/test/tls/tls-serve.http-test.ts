@@ -104,10 +104,10 @@ describe('serve over TLS', () => {
   test.skipIf(process.platform !== 'linux')(
     'stops watching the certificate if it cannot listen',
     async () => {
-    const own = await writeCertificate()
-    const before = watchesOfThisProcess()
-    await expect(serve({ directory, port: taken, tls: own })).rejects.toThrow('is in use')
-    expect(watchesOfThisProcess()).toBe(before)
+      const own = await writeCertificate()
+      const before = watchesOfThisProcess()
+      await expect(serve({ directory, port: taken, tls: own })).rejects.toThrow('is in use')
+      expect(watchesOfThisProcess()).toBe(before)
     },
   )
 
