@@ -8,7 +8,7 @@ import { temporaryDirectory } from '../../server/test/support/temporary-director
 
 const own = fileURLToPath(new URL('..', import.meta.url))
 
-test('openStore names the package that a bucket needs, and a folder does not', async () => {
+test('openStore names the package that only a bucket needs', async () => {
   const folder = await temporaryDirectory()
   const scope = join(folder, 'node_modules/@serve-dist')
   await mkdir(join(scope, 'store'), { recursive: true })
