@@ -208,7 +208,7 @@ describe('serve-dist report --store', () => {
       changes: [{ path: 'index.html' }, { path: 'assets/app-2.js' }],
     })
     expect((await run('report', '--store', store)).stdout).toMatch(
-      /\na visitor of the last build downloads at most 2 files: \d+ B in br, /,
+      /\na returning visitor downloads at most 2 files: \d+ B in br, /,
     )
   })
 
