@@ -93,7 +93,7 @@ describe('describeDirectory', () => {
     await mkdir(join(folder, '.serve-dist'))
     await writeFile(join(folder, pendingPath), '{}')
     await expect(describeDirectory(folder)).rejects.toThrow(
-      `${folder}: the last build or compression did not finish (.serve-dist/pending.json is there); run it again`,
+      `${folder}: the last build or compression did not finish (.serve-dist/pending.json exists). Build again`,
     )
   })
 

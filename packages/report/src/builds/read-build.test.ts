@@ -40,14 +40,14 @@ describe('readBuild', () => {
     const folder = await makeFolder(text)
     await mkdir(join(folder, dirname(pendingPath)), { recursive: true })
     await writeFile(join(folder, pendingPath), '{}')
-    await expect(readBuild(folder)).rejects.toThrow(/did not finish .*; run it again/)
+    await expect(readBuild(folder)).rejects.toThrow(/did not finish .*\. Build again/)
     await writeFile(join(folder, '.serve-dist/record.json'), '{"hashed":{}}')
     await expect(readBuild(folder)).rejects.toThrow('the build ended without its compression')
   })
 
   test('names a missing folder', async () => {
     const folder = join(await makeFolder(), 'dist')
-    await expect(readBuild(folder)).rejects.toThrow(`${folder}: no such folder; build first`)
+    await expect(readBuild(folder)).rejects.toThrow(`${folder}: the folder does not exist. Build first`)
   })
 
   test('names the file and every invalid field', async () => {

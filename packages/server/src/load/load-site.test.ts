@@ -213,7 +213,7 @@ describe('loadSite', () => {
     [
       'is of an unknown version',
       (text) => text.replace(/"version":\s*1/, '"version":99'),
-      [/\$\.version: .* reads version 1, found 99; build again/],
+      [/\$\.version: expected version 1, found 99\. Build and serve/],
     ],
     [
       'has wrong values, all at once',
@@ -231,13 +231,13 @@ describe('loadSite', () => {
     const problems = await problemsOf(directory)
     for (const form of expected) expect(problems).toContainEqual(expect.stringMatching(form))
     expect(problems.filter((problem) => problem.startsWith(`${file}: `))).toHaveLength(problems.length - 1)
-    expect(problems.at(-1)).toMatch(/^Build again: /)
+    expect(problems.at(-1)).toMatch(/^Build again\. /)
   })
 
   test('refuses a folder that is not there', async () => {
     const directory = join(await writeFixture({}), 'dist')
     expect(await problemsOf(directory)).toEqual([
-      `${directory}: no such folder; build first, or name the folder that the build wrote`,
+      `${directory}: the folder does not exist. Build first, or pass the folder that the build wrote.`,
     ])
   })
 
@@ -249,7 +249,7 @@ describe('loadSite', () => {
   test('refuses a build whose compression was cut off', async () => {
     const directory = await writeFixture({ ...files, [pendingPath]: '' })
     expect(await problemsOf(directory)).toEqual([
-      `${directory}: the last build or compression did not finish (${pendingPath} is there); run it again, or, where every file is written by now: npx serve-dist compress ${directory}`,
+      `${directory}: the last build or compression did not finish (${pendingPath} exists). Build again. If all files are complete, run: npx serve-dist compress ${directory}`,
     ])
   })
 
