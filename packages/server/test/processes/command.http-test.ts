@@ -420,7 +420,7 @@ describe('serve-dist', () => {
       'a corrupted manifest',
       (folder) => truncate(join(folder, manifestPath), 50),
       [],
-      /manifest\.json: \$: not JSON .*\nBuild again: /,
+      /manifest\.json: \$: not JSON .*\nBuild again\. /,
     ],
   ])('refuses %s with one message, exit code 1 and no stack trace', async (_what, spoil, args, message) => {
     const folder = await buildFixture(files)

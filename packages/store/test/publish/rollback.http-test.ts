@@ -85,7 +85,7 @@ describe('purge', () => {
 
   test('rejects the current build and gives the fix', async () => {
     const store = await storeOf(...builds)
-    await expectRefusal(purge(store, third.id), 'SD_OPTION_INVALID', 'roll back')
+    await expectRefusal(purge(store, third.id), 'SD_OPTION_INVALID', 'Roll back')
     await rollback(store)
     await purge(store, third.id)
     expect((await rowsOf(store)).map(({ id }) => id)).toEqual([second.id, second.id, first.id])
