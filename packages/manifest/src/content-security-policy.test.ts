@@ -28,7 +28,6 @@ function policyOf(
   return createContentSecurityPolicy({ rules: list, build, originOf: (name) => origins.get(name) })(of)
 }
 
-/** Returns the sources of a directive, parsed by another library. */
 function sourcesOf(policy: string, directive: string): readonly string[] | undefined {
   return parsePolicy(policy).get(directive)
 }

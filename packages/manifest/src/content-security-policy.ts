@@ -53,7 +53,6 @@ export const longPolicyBytes = 3072
  */
 export const mostPolicyBytes = 16_384
 
-/** The default directives of every policy. */
 const baseDirectives: BuildPolicy = {
   'default-src': ["'self'"],
   'script-src': ["'self'"],

@@ -6,8 +6,6 @@ import { type AppType, appTypes, type Selection } from './manifest.ts'
 import { pathProblem } from './path-problem.ts'
 import * as s from './schema.ts'
 
-// Fields of several documents.
-
 export const appType: s.Schema<AppType> = s.oneOf(appTypes)
 
 export const basePath: s.Schema<string> = s.text(

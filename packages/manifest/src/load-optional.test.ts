@@ -10,7 +10,6 @@ function notFound(name: string): Error {
   })
 }
 
-/** Makes the error of Yarn 4 PnP. */
 function notDeclared(name: string): Error {
   const message = `@serve-dist/server tried to access ${name} (a peer dependency) but it isn't provided by its ancestors
 

@@ -47,7 +47,6 @@ function sources(
   })
 }
 
-/** Returns the problem of a combination of sources. */
 function listProblem(
   directive: PolicyDirective,
   count: number,

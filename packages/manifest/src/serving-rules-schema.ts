@@ -40,7 +40,6 @@ function redirect(form: s.ObjectForm): s.Schema<RedirectRule> {
   })
 }
 
-/** Returns the schemas of all rules. */
 function fieldsOf(formOf: (noun: string) => s.ObjectForm): s.Fields<ServingRules> {
   const globs = s.listOf(glob)
   return {
@@ -79,7 +78,6 @@ export const writtenServingRules: s.Schema<ServingRules> = s.lazy(() =>
   }),
 )
 
-/** Suggests the nearest known key. */
 function refusingUnknown(noun: string): s.ObjectForm {
   return {
     unknownKey(key, known) {

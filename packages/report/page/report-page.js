@@ -12,7 +12,6 @@ const trailElement = elementOf('trail')
 const details = elementOf('details')
 const announcement = elementOf('announcement')
 
-/** The folders from the root to the shown folder. */
 let trail = [data.root]
 let column = Math.max(0, data.columns.indexOf('sent'))
 /** @type {Cell[]} */

@@ -4,7 +4,6 @@ import type { StoreBackend, Stoppable } from './backend.ts'
 import { blobKey, type NamedBlob } from './layout.ts'
 import { withTimeLimit } from './with-time-limit.ts'
 
-/** The time limit of a read, in milliseconds. */
 const longestRead = 60_000
 
 /**

@@ -88,7 +88,6 @@ function expectRow(history: History, to: string | undefined, place: string): His
   throw new OperatorError('SD_GENERATION_MISSING', `${place}: ${problem}`)
 }
 
-/** Throws if the build cannot be served. */
 async function expectWhole(store: StoreBackend, id: string, { signal }: Stoppable): Promise<void> {
   const blobs = blobsOf(await readGeneration(store, id, { signal }))
   const listed = await listObjects(store, blobsPrefix, { signal })

@@ -34,7 +34,6 @@ describe.runIf(faulty !== undefined)('a store in S3', () => {
     proxy.fail((seen) => (seen.method === method ? left.shift() : undefined))
   }
 
-  /** Returns the requests of an operation. */
   const requestsOf = async (run: () => Promise<unknown>): Promise<readonly SeenRequest[]> => {
     const before = proxy.seen.length
     await run()
@@ -342,7 +341,6 @@ interface Policy {
   readonly Statement: readonly { readonly Action: string | readonly string[]; readonly Resource: string }[]
 }
 
-/** Reads the policies from the document, in order. */
 async function documentedPolicies(): Promise<readonly [Policy, Policy]> {
   const document = await readFile(new URL('../../../docs/deploys.md', import.meta.url), 'utf8')
   const texts = [...document.matchAll(/```json\n(\{\s*"Version".*?)```/gs)].map(([, found = '']) => found)

@@ -4,7 +4,6 @@ import { createProgressLine } from './create-progress-line.ts'
 
 const half = { files: 12, totalFiles: 42, bytes: 5_000_000, totalBytes: 10_000_000 }
 
-/** Makes a stream that acts as a terminal and records its output. */
 function terminal(isTTY: boolean, columns = 80): { stream: NodeJS.WriteStream; written: string[] } {
   const written: string[] = []
   const stream: NodeJS.WriteStream = Object.create(WriteStream.prototype, {

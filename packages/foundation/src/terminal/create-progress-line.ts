@@ -1,4 +1,3 @@
-/** The progress of a long operation. */
 interface Progress {
   /** The number of finished files. */
   readonly files: number

@@ -1,7 +1,6 @@
 /** The maximum length of a path on Linux (`PATH_MAX`). */
 const longestGlob = 4096
 const maximumStars = 3
-/** A group without nested groups. */
 const innerGroup = /[({][^(){}]*[)}]/
 const repeatedStars = /[*+]\([^)]*[*+]/
 

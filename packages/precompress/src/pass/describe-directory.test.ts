@@ -98,6 +98,6 @@ describe('describeDirectory', () => {
   })
 
   test('names a folder that is not there', async () => {
-    await expect(describeDirectory('/nowhere/at/all')).rejects.toThrow('no such folder')
+    await expect(describeDirectory('/nowhere/at/all')).rejects.toThrow('the folder does not exist')
   })
 })

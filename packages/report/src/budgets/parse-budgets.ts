@@ -33,7 +33,6 @@ export function parseBudgets(texts: readonly string[]): Budget[] {
   return budgets
 }
 
-/** Returns a budget or the problem with it. */
 function parseBudget(text: string): Budget | string {
   const equals = text.lastIndexOf('=')
   const files = text.slice(0, Math.max(equals, 0)).trim()

@@ -21,7 +21,6 @@ const after = makeManifest([
   { path: 'new.txt', size: 20 },
 ])
 
-/** Returns the verdict on a file that changes from one size to another. */
 function verdictOf(from: number, to: number): Verdict {
   const builds = [from, to].map((size) => makeManifest([{ path: 'a.js', size }]))
   const [one = before, other = before] = builds
@@ -33,7 +32,6 @@ function stateOfVendor(percent: number, bytes: number): FileState | undefined {
   return files.find(({ name }) => name === 'assets/vendor-HASH.js')?.state
 }
 
-/** Makes a build with one small compressed chunk. */
 function importer(br: number, size = 900): Manifest {
   return makeManifest([{ path: 'assets/a.js', size, content: String(br), variants: { br } }])
 }

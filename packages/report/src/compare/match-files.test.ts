@@ -10,7 +10,6 @@ function matches(before: readonly FileSketch[], after: readonly FileSketch[]): s
   )
 }
 
-/** Makes files with only a name and a size. */
 function files(...entries: readonly (readonly [path: string, size: number])[]): FileSketch[] {
   return entries.map(([path, size]) => ({ path, size }))
 }
@@ -20,7 +19,6 @@ function bareChunk(index: number, letter: string): FileSketch {
   return { path: `assets/${letter}${String(index).padStart(7, '0')}.js`, size: 1000 + index * 7 }
 }
 
-/** Makes one of several chunks with the name `index`. */
 function indexChunk(letter: string, index: number, size: number, content: string): FileSketch {
   return { path: `assets/index-${letter}${index}.js`, stem: 'assets/index-[hash].js', size, content }
 }

@@ -46,7 +46,6 @@ function compareSize(before: number, after: number, noise: Noise): SizeChange {
 
 function verdictOf(bytes: number, percent: number | undefined, noise: Noise): Verdict {
   if (bytes === 0) return 'same'
-  // A new or removed file is never noise.
   if (percent === undefined || percent === -100) return bytes > 0 ? 'larger' : 'smaller'
   if (Math.abs(percent) < noise.percent && Math.abs(bytes) < noise.bytes) return 'noise'
   return bytes > 0 ? 'larger' : 'smaller'

@@ -66,7 +66,6 @@ export function formatPass(pass: FinishedPass, { colors }: { readonly colors: bo
   return `${table}\n${describeNeeds(pass.policyNeeds ?? [])}${paint(colors, counts, 'green')}${paint(colors, work, 'dim')}`
 }
 
-/** Describes each addition to the policy with the files that need it. */
 function describeNeeds(needs: readonly PolicyNeed[]): string {
   const sourcesOf = new Map<string, Map<string, string[]>>()
   for (const { directive, source, reason } of needs) {

@@ -76,7 +76,6 @@ interface MarkdownStyle {
   readonly mostRows: number
 }
 
-/** Formats one build: the size, the totals per kind, and the files of each kind. */
 function blocksOfBuild(build: Manifest, { title, mostRows }: MarkdownStyle): string[] {
   const weighed = build.files
     .map((file) => ({ path: file.path, kind: fileKindOf(file), sizes: sizesOf(file, build) }))
@@ -102,7 +101,6 @@ function sizeRow(label: string, sizes: Sizes): MarkdownRow {
   return [label, ...markdownColumns.map((column) => formatKilobytes(sizes[column]))]
 }
 
-/** Formats two builds: the total change, the totals per kind, and the changed files of each kind. */
 function blocksOfComparison(comparison: BuildComparison, { title, mostRows }: MarkdownStyle): string[] {
   const { totals } = comparison
   const { weight, files } = summarizeComparison(comparison)
@@ -137,7 +135,6 @@ function changeRow(label: string, sizes: SizeChanges): MarkdownRow {
   return [label, ...cells]
 }
 
-/** Formats the download of a returning visitor, file by file. */
 function blockOfDownload(
   build: Manifest,
   { download, mostRows }: { readonly download: Download; readonly mostRows: number },

@@ -75,7 +75,6 @@ function comparisonTable(comparison: BuildComparison, { colors }: FormatTerminal
   ].join('\n')
 }
 
-/** Formats the download of a returning visitor. Files with the largest savings by deltas come first. */
 function downloadTable(build: Manifest, download: Download, { colors }: FormatTerminalOptions): string[] {
   const files = filesToLoad(build, download)
   const hidden = files.length - mostFiles

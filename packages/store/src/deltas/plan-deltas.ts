@@ -45,7 +45,6 @@ export function planDeltas(
 ): DeltasPlan {
   const largestFirst = [...dictionariesOf(manifest).values()].map(({ file }) => file)
   const known = new Map<string, DeltasOfFile>()
-  // The newest document wins.
   for (const { deltas } of earlier.toReversed()) {
     for (const { sha256 } of largestFirst) {
       known.set(sha256, new Map([...(known.get(sha256) ?? []), ...(deltas?.files.get(sha256) ?? [])]))

@@ -13,7 +13,6 @@ import { openFile, versionAt } from './stored-file.ts'
 const stagingName = '.writing'
 const lockName = '.lock'
 const day = 24 * 60 * 60 * 1000
-/** The number of concurrent `stat` calls. */
 const statsAtOnce = 64
 
 /**
@@ -140,7 +139,6 @@ async function look(place: string, key: string): Promise<ListedObject | undefine
     const { size, mtimeMs } = await lstat(join(place, key))
     return { key, size, modified: mtimeMs }
   } catch (error) {
-    // The file was deleted after it was listed.
     if (isNotFoundError(error)) return undefined
     throw error
   }

@@ -70,7 +70,6 @@ export async function moveIntoPlace(path: string, target: string): Promise<strin
   return folder
 }
 
-/** Runs `work` in a folder, which is created if it is missing. */
 async function inFolder<T>(folder: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work()

@@ -11,7 +11,6 @@ const b = 'b'.repeat(32)
 const c = 'c'.repeat(32)
 const d = 'd'.repeat(32)
 
-/** Publishes one build per hour. */
 function published(...ids: readonly string[]): History {
   return ids.reduce<History>((history, id, index) => withPublished(history, id, start + index * hour), {
     version: layoutVersion,

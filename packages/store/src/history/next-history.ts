@@ -48,7 +48,6 @@ function withFirstRow(history: History, row: Pick<HistoryRow, 'id' | 'restores'>
   return { ...history, history: rows }
 }
 
-/** Returns a date in whole seconds, like all dates in a store. */
 function timeAfter(row: HistoryRow | undefined, time: number): string {
   const earliest = row === undefined ? 0 : Date.parse(row.published)
   return isoSeconds(Math.max(earliest, time))

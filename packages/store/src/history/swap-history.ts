@@ -32,7 +32,6 @@ export async function readHead(store: StoreBackend, options?: Stoppable): Promis
 /** The time that a deletion may hold the history, in milliseconds. Other jobs wait that long for a killed process. */
 export const leaseMilliseconds = 60_000
 
-/** The limits of the polling interval, in milliseconds. */
 const [shortestWait, longestWait] = [50, 1000]
 
 /**

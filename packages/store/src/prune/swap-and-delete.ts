@@ -50,7 +50,6 @@ interface Lease {
   readonly signal: AbortSignal
 }
 
-/** A history that contains a lease. */
 interface HeldHead {
   readonly head: Head
   readonly lease: Lease
@@ -118,7 +117,6 @@ function* whileHeld(keys: readonly string[], { end }: Lease, isStopped: () => bo
   }
 }
 
-/** Creates a lease that the next swap writes. */
 function beginLease(store: ObservedStore): Lease {
   return {
     deletesUntil: isoSeconds(store.now() + leaseMilliseconds),

@@ -105,7 +105,6 @@ export async function makeDeltas(
   }
 }
 
-/** Returns an empty list if the build is missing or unreadable. */
 async function readEarlier(
   store: StoreBackend,
   id: string,

@@ -21,7 +21,6 @@ export interface Build {
   readonly blobs: readonly SourceBlob[]
 }
 
-/** The number of concurrent `stat` calls. */
 const statsAtOnce = 32
 
 /**

@@ -15,7 +15,7 @@ import { resumedBody } from './resumed-body.ts'
 import { s3FailureOf } from './s3-failure.ts'
 import { retry } from './retry.ts'
 
-/** Objects that test conditional writes. Older ones, in milliseconds, were left by killed processes. */
+/** The prefix of objects that test conditional writes. Killed processes left those older than `probeAge` (milliseconds). */
 const probesPrefix = 'probes/'
 const probeAge = 60 * 60 * 1000
 
@@ -246,7 +246,6 @@ function hasHost(request: unknown): request is { protocol: string; hostname: str
   return typeof request === 'object' && request !== null && 'protocol' in request && 'hostname' in request
 }
 
-/** Returns the time of a response in milliseconds since the epoch. */
 function dateOf(response: unknown): number {
   const date = hasHeaders(response) ? Date.parse(response.headers['date'] ?? '') : Number.NaN
   return Number.isNaN(date) ? Date.now() : date

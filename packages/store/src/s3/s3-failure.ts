@@ -23,7 +23,6 @@ const passing = new Set([
   'XAmzContentSHA256Mismatch',
 ])
 
-/** Error codes of Node.js that indicate network failures. */
 const ofNetwork =
   /^(?:ECONN|EPIPE|ETIMEDOUT|EHOST|ENET|ENOTFOUND|EAI_AGAIN|EPROTO|ERR_STREAM_PREMATURE_CLOSE|HPE_)/
 

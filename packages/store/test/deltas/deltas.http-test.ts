@@ -32,7 +32,6 @@ afterAll(stop)
 
 const [first, second, third] = await makeVersions()
 
-/** Returns the digest of the script that changes in each version. */
 async function scriptOf(build: MadeBuild): Promise<string> {
   const script = (await manifestOf(build.directory)).files.find(({ path }) => /app-\d\.js$/.test(path))
   if (script === undefined) throw new Error('each build has the script')

@@ -21,7 +21,6 @@ const retention = { generations: 1, age: 0 }
 /** Also deletes objects that were sent a moment ago. The times of a bucket are in whole seconds. */
 const eager = { retention, protectedFor: -60_000, concurrency: 3 }
 
-/** A Node.js version that can encode deltas. */
 const node = newerNode('node24')
 
 const { backends, stop } = await startBackends()
@@ -68,7 +67,6 @@ async function prepare(backend: TestedBackend): Promise<(shared: SharedStore) =>
   return async (shared) => await copy(shared.store)
 }
 
-/** Checks the invariants of a store. */
 async function expectWhole({ store }: SharedStore): Promise<void> {
   expect(await faultsOf(store)).toEqual([])
   for (const { id } of await rowsOf(store)) {

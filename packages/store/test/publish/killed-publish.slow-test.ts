@@ -12,9 +12,7 @@ import { differences, expireDeletion, faultsOf, rowsOf, unnamedIn } from '../sup
 
 const seed = Number(process.env['SERVE_DIST_SEED'])
 const kills = 100
-/** A Node.js version that can encode deltas. */
 const node = newerNode('node24') ?? process.execPath
-/** The number of concurrent processes. */
 const atOnce = 4
 
 /** The next publish deletes all builds except the last two, including recent blobs. */
@@ -50,7 +48,6 @@ async function publishMortally(
   return Number(output)
 }
 
-/** Creates stores with three builds. */
 async function prepare(backend: TestedBackend): Promise<() => Promise<SharedStore>> {
   const { store } = await backend.open()
   for (const { directory } of builds) await publish(directory, store, options)

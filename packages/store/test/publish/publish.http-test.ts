@@ -268,7 +268,6 @@ describe('publish', () => {
     const stop = new AbortController()
     const waiting = publish(second.directory, store, { signal: stop.signal })
     const ended = waiting.catch((error: unknown) => error)
-    // The publish polls the history.
     await vi.waitUntil(() => reads > 3)
     stop.abort()
     expect(await ended).toMatchObject({ name: 'AbortError' })

@@ -28,7 +28,6 @@ interface Actor {
 
 type Message = { readonly step: number } | { readonly done: string; readonly message?: string }
 
-/** A Node.js version that can encode deltas. */
 const node = newerNode('node24') ?? process.execPath
 /** The time in milliseconds after which an idle process counts as waiting for the other one. */
 const patience = 20
