@@ -150,7 +150,7 @@ describe('serve-dist refuses to start', () => {
     await cp(dist, path.join(above, 'build'), { recursive: true })
     const end = await runToEnd(command, { args: ['--port', '0'], cwd: above })
     expect(end).toMatchObject({ exitCode: 1, output: '' })
-    expect(end.errors).toMatch(/^serve-dist: SD_BUILD_NOT_FOUND: .*dist: no such folder; /)
+    expect(end.errors).toMatch(/^serve-dist: SD_BUILD_NOT_FOUND: .*dist: the folder does not exist\. /)
     expect(end.errors).toContain('\n  A build is in build: npx serve-dist build\n')
   })
 

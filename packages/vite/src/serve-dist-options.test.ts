@@ -74,15 +74,15 @@ describe('resolveServeDistOptions', () => {
     ],
     [
       { serving: { csp: { 'connect-src': [{ env: 'API_URI' }] } }, env: { API_URL: {} } },
-      /^serveDist option serving\.csp\["connect-src"\]: the build takes no "API_URI" from its environment; did you mean "API_URL"\?$/,
+      /^serveDist option serving\.csp\["connect-src"\]: the plugin's option env does not list "API_URI"; did you mean "API_URL"\?$/,
     ],
     [
       { serving: { csp: { 'connect-src': [{ env: 'API_URL' }] } } },
-      /^serveDist option .*: the build takes no "API_URL" from its environment; list it in the plugin's option env$/,
+      /^serveDist option .*: the plugin's option env does not list "API_URL"\. Add it to this option\.$/,
     ],
     [
       { serving: { csp: true, headers: { '**': { 'Content-Security-Policy': 'x' } } } },
-      /^serveDist option serving\.headers\["\*\*"\]\["Content-Security-Policy"\]: the rule csp sends this field/,
+      /^serveDist option serving\.headers\["\*\*"\]\["Content-Security-Policy"\]: the rule csp sets this field/,
     ],
     [{ serving: { prefer: 'br' } }, /^serveDist option serving\.prefer: expected one of "order", "smallest"/],
     [{ cache: '/tmp' }, /^serveDist option "cache"/],

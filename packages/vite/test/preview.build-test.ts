@@ -93,7 +93,7 @@ describe.each(vites)('a preview of $name', ({ build, preview }) => {
   test('and a build refuse a base that cannot be served, before they begin', async () => {
     const project = await createProject(application)
     const config = { base: '/a%2Fb/' }
-    const refusal = /Vite's option "base": "\/a%2Fb\/" cannot be served for its segment "a%2Fb"/
+    const refusal = /Vite's option "base": "\/a%2Fb\/" cannot be served because of its segment "a%2Fb"/
     await expect(build(project, config)).rejects.toThrow(refusal)
     await expect(preview(project, config)).rejects.toThrow(refusal)
     await expect(project.list()).rejects.toThrow('ENOENT')

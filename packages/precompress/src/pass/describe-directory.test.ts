@@ -93,11 +93,11 @@ describe('describeDirectory', () => {
     await mkdir(join(folder, '.serve-dist'))
     await writeFile(join(folder, pendingPath), '{}')
     await expect(describeDirectory(folder)).rejects.toThrow(
-      `${folder}: the last build or compression did not finish (.serve-dist/pending.json is there); run it again`,
+      `${folder}: the last build or compression did not finish (.serve-dist/pending.json exists). Build again`,
     )
   })
 
   test('names a folder that is not there', async () => {
-    await expect(describeDirectory('/nowhere/at/all')).rejects.toThrow('no such folder')
+    await expect(describeDirectory('/nowhere/at/all')).rejects.toThrow('the folder does not exist')
   })
 })

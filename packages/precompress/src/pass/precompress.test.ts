@@ -338,7 +338,7 @@ describe('precompress, in trouble', () => {
   test('names a folder that is not there, or is a file', async () => {
     const folder = await makeFolder({ file: '' })
     expect(await problemsOf(precompress(join(folder, 'dist')))).toEqual([
-      `${join(folder, 'dist')}: no such folder; build first, or name the folder that the build wrote`,
+      `${join(folder, 'dist')}: the folder does not exist. Build first, or pass the folder that the build wrote.`,
     ])
     expect(await problemsOf(precompress(join(folder, 'file')))).toEqual([
       `${join(folder, 'file')}: not a folder; name the folder that the build wrote`,

@@ -65,7 +65,7 @@ describe('createPolicyCheck', () => {
   test('says that a server will not start with another policy in _headers', async () => {
     const headers = '/*\n  content-security-policy: default-src *\n'
     expect(await warningsOf({ _headers: headers })).toEqual([
-      '_headers sets Content-Security-Policy, and a server will not start with it, for the rule csp sends this field; write its directives into csp, or say csp: false',
+      '_headers sets Content-Security-Policy, and a server will not start with it, for the rule csp sets this field. Move the directives into csp, or set csp: false.',
     ])
     expect(await warningsOf({ _headers: headers }, { reportOnly: true })).toEqual([])
     expect(await warningsOf({ _headers: '/*\n  ! Content-Security-Policy\n' })).toEqual([])

@@ -211,7 +211,7 @@ describe('loadSite', () => {
     [
       'has an unknown version',
       (text) => text.replace(/"version":\s*1/, '"version":99'),
-      [/\$\.version: .* reads version 1, found 99; build again/],
+      [/\$\.version: expected version 1, found 99\. Build and serve/],
     ],
     [
       'has several wrong values',
@@ -229,13 +229,13 @@ describe('loadSite', () => {
     const problems = await problemsOf(directory)
     for (const form of expected) expect(problems).toContainEqual(expect.stringMatching(form))
     expect(problems.filter((problem) => problem.startsWith(`${file}: `))).toHaveLength(problems.length - 1)
-    expect(problems.at(-1)).toMatch(/^Build again: /)
+    expect(problems.at(-1)).toMatch(/^Build again\. /)
   })
 
   test('rejects a missing folder', async () => {
     const directory = join(await writeFixture({}), 'dist')
     expect(await problemsOf(directory)).toEqual([
-      `${directory}: no such folder; build first, or name the folder that the build wrote`,
+      `${directory}: the folder does not exist. Build first, or pass the folder that the build wrote.`,
     ])
   })
 
@@ -247,7 +247,7 @@ describe('loadSite', () => {
   test('rejects a build with an interrupted compression', async () => {
     const directory = await writeFixture({ ...files, [pendingPath]: '' })
     expect(await problemsOf(directory)).toEqual([
-      `${directory}: the last build or compression did not finish (${pendingPath} is there); run it again, or, where every file is written by now: npx serve-dist compress ${directory}`,
+      `${directory}: the last build or compression did not finish (${pendingPath} exists). Build again. If all files are complete, run: npx serve-dist compress ${directory}`,
     ])
   })
 

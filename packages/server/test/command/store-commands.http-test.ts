@@ -208,7 +208,7 @@ describe('serve-dist report --store', () => {
       changes: [{ path: 'index.html' }, { path: 'assets/app-2.js' }],
     })
     expect((await run('report', '--store', store)).stdout).toMatch(
-      /\na visitor of the last build downloads at most 2 files: \d+ B in br, /,
+      /\na returning visitor downloads at most 2 files: \d+ B in br, /,
     )
   })
 
@@ -245,7 +245,7 @@ describe('serve-dist rollback', () => {
     expect(stdout).toContain(`UTC, is current in ${store} again, instead of ${short(1)}\n`)
     expect(await run('rollback', '--store', store)).toMatchObject({
       code: 1,
-      stderr: expect.stringMatching(/^serve-dist: SD_GENERATION_MISSING: .*no build is kept from before/),
+      stderr: expect.stringMatching(/^serve-dist: SD_GENERATION_MISSING: .*no build from before/),
     })
   })
 
@@ -260,7 +260,9 @@ describe('serve-dist rollback', () => {
       replaced: ids[1],
       isDryRun: false,
     })
-    expect((await run('rollback', 'ffff0000', '--store', store)).stderr).toContain('has no build ffff0000')
+    expect((await run('rollback', 'ffff0000', '--store', store)).stderr).toContain(
+      'there is no build ffff0000',
+    )
   })
 
   test('rejects an empty id, which an unset variable may cause', async () => {
@@ -287,6 +289,6 @@ describe('serve-dist purge', () => {
   test('refuses to remove the current build', async () => {
     const { code, stderr } = await run('purge', short(1), '--store', await publishBoth())
     expect(code).toBe(1)
-    expect(stderr).toMatch(/is current; roll back, or publish another build, then purge it\n$/)
+    expect(stderr).toMatch(/is current\. Roll back or publish another build, then purge it\.\n$/)
   })
 })

@@ -335,13 +335,13 @@ describe('csp', () => {
       'a rule of the plugin',
       { '**': { 'content-security-policy': 'default-src *' } },
       {},
-      `the plugin's option serving.headers["**"]["content-security-policy"]: the rule csp sends this field; write its directives into csp, or say csp: false`,
+      `the plugin's option serving.headers["**"]["content-security-policy"]: the rule csp sets this field. Move the directives into csp, or set csp: false.`,
     ],
     [
       'a line of _headers',
       {},
       { _headers: '/*\n  content-security-policy: default-src *' },
-      `_headers, /*, Content-Security-Policy: the rule csp sends this field; write its directives into csp, or say csp: false`,
+      `_headers, /*, Content-Security-Policy: the rule csp sets this field. Move the directives into csp, or set csp: false.`,
     ],
   ])('rejects %s for its field', async (_what, headers, more, message) => {
     const directory = await buildWith((manifest) => ({ ...withHashes(manifest), serving: { headers } }), {
@@ -367,12 +367,12 @@ describe('csp', () => {
       await expect(loadSite(directory, { rules })).rejects.toMatchObject({
         code: 'SD_ENVIRONMENT_INVALID',
         message:
-          'POLICY_TEST_API_URL: its origin is a source of connect-src, and it must be a URL that begins with https://, http://, wss:// or ws:// and a host name',
+          'POLICY_TEST_API_URL: its origin is a source of connect-src: expected a URL that starts with https://, http://, wss:// or ws:// and a host name',
       })
       await expect(
         loadSite(directory, { rules: { csp: { 'img-src': [{ env: 'API_URI' }] } } }),
       ).rejects.toThrow(
-        'csp["img-src"]: the build takes no "API_URI" from its environment; did you mean "API_URL"?',
+        `csp["img-src"]: the plugin's option env does not list "API_URI"; did you mean "API_URL"?`,
       )
     } finally {
       delete process.env['POLICY_TEST_API_URL']

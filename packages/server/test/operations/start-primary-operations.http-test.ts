@@ -161,6 +161,6 @@ describe.skipIf(process.platform !== 'linux')('--ops with --workers', () => {
     const opsPort = await freePort()
     const flags = `--port 0 --workers 2 --ops 127.0.0.1:${opsPort}`.split(' ')
     const { code, stderr } = await spawnCommand(['/nowhere', ...flags]).exited
-    expect([code, stderr]).toEqual([1, expect.stringContaining('no such folder')])
+    expect([code, stderr]).toEqual([1, expect.stringContaining('the folder does not exist')])
   })
 })

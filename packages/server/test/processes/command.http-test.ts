@@ -366,7 +366,7 @@ describe('serve-dist', () => {
     [['compress', '--immutable', ''], '--immutable: expected a glob', ' compress', '""'],
     [
       ['compress', '--include', '*a*b*c*d'],
-      '--include: expected a glob with 3 stars',
+      '--include: expected a glob with at most 3 stars',
       ' compress',
       '"*a*b*c*d"',
     ],
@@ -404,7 +404,7 @@ describe('serve-dist', () => {
       'a missing folder',
       (folder) => rm(folder, { recursive: true }),
       [],
-      /^serve-dist: SD_BUILD_NOT_FOUND: \S+: no such folder; build first, or name the folder that the build wrote\n$/,
+      /^serve-dist: SD_BUILD_NOT_FOUND: \S+: the folder does not exist\. Build first, or pass the folder that the build wrote\.\n$/,
     ],
     ['a missing variant', (folder) => rm(join(folder, 'app.js.br')), [], /\n {2}app\.js\.br: is missing\n$/],
     [
@@ -423,7 +423,7 @@ describe('serve-dist', () => {
       'a corrupted manifest',
       (folder) => truncate(join(folder, manifestPath), 50),
       [],
-      /manifest\.json: \$: not JSON .*\nBuild again: /,
+      /manifest\.json: \$: not JSON .*\nBuild again\. /,
     ],
   ])('rejects %s with one message, exit code 1 and no stack trace', async (_what, spoil, args, message) => {
     const folder = await buildFixture(files)

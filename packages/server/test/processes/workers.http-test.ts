@@ -172,7 +172,7 @@ describe.skipIf(process.platform !== 'linux')('--workers', () => {
     expect([code, stdout, stderr]).toEqual([
       1,
       '',
-      `serve-dist: SD_BUILD_NOT_FOUND: ${missing}: no such folder; build first, or name the folder that the build wrote\n`,
+      `serve-dist: SD_BUILD_NOT_FOUND: ${missing}: the folder does not exist. Build first, or pass the folder that the build wrote.\n`,
     ])
   })
 

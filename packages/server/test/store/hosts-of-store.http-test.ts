@@ -156,6 +156,6 @@ test('openLiveSite names the package that a store needs if it is not installed',
   await writeFile(join(folder, 'open.mjs'), script)
   const { stdout } = await promisify(execFile)(process.execPath, ['open.mjs'], { cwd: folder })
   expect(stdout).toBe(
-    'SD_PACKAGE_MISSING builds: a store of builds needs the package @serve-dist/store, which is not installed: npm install @serve-dist/store\n',
+    'SD_PACKAGE_MISSING builds: a store of builds needs the package @serve-dist/store, which is not installed. Run: npm install @serve-dist/store\n',
   )
 })
