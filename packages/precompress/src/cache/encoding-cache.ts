@@ -65,7 +65,9 @@ export function openEncodingCache({ directory, warn }: EncodingCacheOptions): En
       const isFolderThere = error instanceof Error && 'code' in error && error.code === 'EISDIR'
       if (isFolderThere || (isNotFoundError(error) && isFolder(directory))) return
       isWritable = false
-      warn(`${directory}: cannot cache compression results for the next build (${reasonOf(error)}). Make this folder writable, or set another cacheDirectory.`)
+      warn(
+        `${directory}: cannot cache compression results for the next build (${reasonOf(error)}). Make this folder writable, or set another cacheDirectory.`,
+      )
     }
   }
 

@@ -83,7 +83,9 @@ describe('availableCodings', () => {
     const codings = availableCodings(['zstd', 'br', 'gzip'], (message) => warnings.push(message), false)
     expect(codings).toEqual(['br', 'gzip'])
     expect(warnings).toEqual([
-      expect.stringMatching(/^cannot encode zstd: Node\.js \S+ does not support it.+ without --omit=optional\.$/),
+      expect.stringMatching(
+        /^cannot encode zstd: Node\.js \S+ does not support it.+ without --omit=optional\.$/,
+      ),
     ])
   })
 

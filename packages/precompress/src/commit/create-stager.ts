@@ -95,7 +95,9 @@ export function toWriteError(folder: string, error: unknown): unknown {
   const reason = 'code' in error && ofTheDisk.has(error.code) ? reasonOf(error) : error.message
   return new OperatorError(
     'SD_WRITE_FAILED',
-    [`${folder}: cannot write to this folder (${reason}). Free disk space or change the permissions, then build again.`],
+    [
+      `${folder}: cannot write to this folder (${reason}). Free disk space or change the permissions, then build again.`,
+    ],
     { cause: error },
   )
 }

@@ -79,7 +79,10 @@ describe('compressBatch', () => {
     await writeFile(join(batch.area.folder, '.serve-dist'), 'a file in the way')
     const { results, staged } = await compressBatch(batch)
     expect(structuredClone(results)).toEqual([
-      { code: 'SD_WRITE_FAILED', folderProblems: [expect.stringMatching(/: cannot write to this folder \(E/)] },
+      {
+        code: 'SD_WRITE_FAILED',
+        folderProblems: [expect.stringMatching(/: cannot write to this folder \(E/)],
+      },
     ])
     expect(staged).toEqual([])
   })

@@ -82,12 +82,15 @@ describe('openEncoder', () => {
     expect(started).toHaveLength(3)
   })
 
-  test.each([2000, 150_000])('rejects a file of %i bytes that changed after it was described', async (size) => {
-    const { encoder, taskOf } = await open(1)
-    const task = await taskOf(size, 'br')
-    await addFiles(task.folder, { [task.path]: makeText(size).fill(65) })
-    await expect(encoder.encode(task)).rejects.toThrow('changed during the read')
-  })
+  test.each([2000, 150_000])(
+    'rejects a file of %i bytes that changed after it was described',
+    async (size) => {
+      const { encoder, taskOf } = await open(1)
+      const task = await taskOf(size, 'br')
+      await addFiles(task.folder, { [task.path]: makeText(size).fill(65) })
+      await expect(encoder.encode(task)).rejects.toThrow('changed during the read')
+    },
+  )
 
   test('ends running work and rejects all other work after `abandon`', async () => {
     const { encoder, taskOf } = await open(1)

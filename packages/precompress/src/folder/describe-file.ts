@@ -142,6 +142,8 @@ export class FileChangedError extends Error {
   override readonly name = 'FileChangedError'
 
   constructor() {
-    super('the file changed during the read. Compress the folder after all other programs have written to it.')
+    super(
+      'the file changed during the read. Compress the folder after all other programs have written to it.',
+    )
   }
 }

@@ -132,7 +132,7 @@ describe('listFiles', () => {
     })
   })
 
-  test.skipIf(process.platform !== 'warns about a name that is not UTF-8')('warns of a name that is not UTF-8', async () => {
+  test.skipIf(process.platform !== 'linux')('warns about a name that is not UTF-8', async () => {
     const folder = await makeFolder({ 'a.txt': '' })
     await writeFile(Buffer.concat([Buffer.from(`${folder}/b`), Buffer.from([0xff])]), '')
     const { paths, warnings } = await list(folder)
@@ -140,7 +140,7 @@ describe('listFiles', () => {
     expect(warnings).toEqual(['cannot include "b\uFFFD": its name is not UTF-8. Rename it.'])
   })
 
-  test.skipIf(process.platform !== 'warns about folders whose names it cannot read')('warns of folders whose files it cannot name', async () => {
+  test.skipIf(process.platform !== 'linux')('warns about folders whose names it cannot read', async () => {
     const folder = await makeFolder({ 'a.txt': '', 'b\nc/d.txt': '', '\uFFFD/e.txt': '' })
     await mkdir(Buffer.concat([Buffer.from(`${folder}/f`), Buffer.from([0xff])]))
     const { paths, warnings } = await list(folder)
@@ -160,12 +160,17 @@ describe('listFiles', () => {
     }
   })
 
-  test.skipIf(isWindows || process.getuid?.() === 0)('fails on a folder without read permission', async () => {
-    const folder = await makeFolder({ 'closed/a.js': '' })
-    await chmod(join(folder, 'closed'), 0o000)
-    onTestFinished(async () => await chmod(join(folder, 'closed'), 0o700))
-    await expect(list(folder)).rejects.toThrow(`${folder}: cannot list the files (EACCES: permission denied)`)
-  })
+  test.skipIf(isWindows || process.getuid?.() === 0)(
+    'fails on a folder without read permission',
+    async () => {
+      const folder = await makeFolder({ 'closed/a.js': '' })
+      await chmod(join(folder, 'closed'), 0o000)
+      onTestFinished(async () => await chmod(join(folder, 'closed'), 0o700))
+      await expect(list(folder)).rejects.toThrow(
+        `${folder}: cannot list the files (EACCES: permission denied)`,
+      )
+    },
+  )
 
   test('lists a folder whose own name looks like a pattern', async () => {
     const folder = await makeFolder()

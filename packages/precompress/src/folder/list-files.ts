@@ -59,9 +59,13 @@ export async function listFiles(folder: string, options: ListOptions): Promise<L
   const { patterns, variants, warn } = options
   const names = await (patterns === undefined ? allNames(folder) : matchingNames(folder, patterns)).catch(
     (error: unknown) => {
-      throw new OperatorError('SD_FOLDER_UNREADABLE', [`${folder}: cannot list the files (${reasonOf(error)})`], {
-        cause: error,
-      })
+      throw new OperatorError(
+        'SD_FOLDER_UNREADABLE',
+        [`${folder}: cannot list the files (${reasonOf(error)})`],
+        {
+          cause: error,
+        },
+      )
     },
   )
   const problems: string[] = []
@@ -225,6 +229,7 @@ async function followLink(
     return 'it is a symlink to a file outside the build. Copy the file into the build.'
   }
   // The compression may replace or remove the variant.
-  if (variants?.has(inside) === true) return 'it is a symlink to a variant. Link to the original, or copy the file.'
+  if (variants?.has(inside) === true)
+    return 'it is a symlink to a variant. Link to the original, or copy the file.'
   return found.isFile() ? found : 'it is a symlink to a special file. Remove it.'
 }

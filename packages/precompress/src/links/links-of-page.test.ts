@@ -61,9 +61,9 @@ describe('linksOfPage', () => {
   })
 
   test.each([
-    ['a URL with a query', '<script type="module" src="https://cdn.example/assets/entry.js"></script>'],
-    ['a missing file', '<script type="module" src="/assets/entry.js?v=1"></script>'],
-    ['no file', '<script type="module" src="/assets/gone.js"></script>'],
+    ['another host', '<script type="module" src="https://cdn.example/assets/entry.js"></script>'],
+    ['a URL with a query', '<script type="module" src="/assets/entry.js?v=1"></script>'],
+    ['a missing file', '<script type="module" src="/assets/gone.js"></script>'],
     ['a broken escape', '<script type="module" src="/assets/%.js"></script>'],
     ['an invalid URL', '<script type="module" src="http://"></script>'],
     ['a classic script', '<script nomodule src="/assets/entry.js"></script>'],

@@ -192,7 +192,9 @@ function warnAboutOccupiedPaths(taken: readonly string[], warn: (message: string
 function warnAboutHugeFiles(files: readonly ListedFile[], { codings, warn }: Compression): void {
   for (const { path, size } of files) {
     if (codings.length > 0 && size > largestLoadable && isCompressible(mediaTypeOf(path))) {
-      warn(`${path} gets no variants because it is larger than 2 GiB. Split the file if clients need it compressed.`)
+      warn(
+        `${path} gets no variants because it is larger than 2 GiB. Split the file if clients need it compressed.`,
+      )
     }
   }
 }

@@ -329,27 +329,26 @@ describe('finish', () => {
     expect(manifest.base).toBe('/right/')
   })
 
-  test.each(['the folder', 'the cache'])(
-    'excludes server output that %s describes',
-    async (where) => {
-      const { root, folder } = await makeProject()
-      const server = join(folder, 'server (1)')
-      await addFiles(server, { 'entry.mjs': script })
-      writeRecord(
-        server,
-        { ...facts, role: 'server', graph: { 'entry.mjs': { imports: [], styles: [] } } },
-        { root },
-      )
-      if (where === 'the cache') await rm(join(server, '.serve-dist'), { recursive: true })
-      else await rm(join(root, 'node_modules'), { recursive: true })
-      const { manifest, warnings } = await finishThere(folder)
-      expect(manifest.files.map(({ path }) => path)).toEqual(Object.keys(files).toSorted())
-      expect(manifest.selection).toEqual({ exclude: [String.raw`server \(1\)/**`] })
-      expect(warnings).toEqual([expect.stringMatching(/^excluded server \(1\)\/, because a build wrote it for a/)])
-      expect(await readdir(server)).not.toContain('entry.mjs.br')
-      expect((await finishThere(folder)).written).toEqual([])
-    },
-  )
+  test.each(['the folder', 'the cache'])('excludes server output that %s describes', async (where) => {
+    const { root, folder } = await makeProject()
+    const server = join(folder, 'server (1)')
+    await addFiles(server, { 'entry.mjs': script })
+    writeRecord(
+      server,
+      { ...facts, role: 'server', graph: { 'entry.mjs': { imports: [], styles: [] } } },
+      { root },
+    )
+    if (where === 'the cache') await rm(join(server, '.serve-dist'), { recursive: true })
+    else await rm(join(root, 'node_modules'), { recursive: true })
+    const { manifest, warnings } = await finishThere(folder)
+    expect(manifest.files.map(({ path }) => path)).toEqual(Object.keys(files).toSorted())
+    expect(manifest.selection).toEqual({ exclude: [String.raw`server \(1\)/**`] })
+    expect(warnings).toEqual([
+      expect.stringMatching(/^excluded server \(1\)\/, because a build wrote it for a/),
+    ])
+    expect(await readdir(server)).not.toContain('entry.mjs.br')
+    expect((await finishThere(folder)).written).toEqual([])
+  })
 
   test('keeps rendered sites in a server folder, and files in an old server folder', async () => {
     const { root, folder } = await makeProject()

@@ -270,14 +270,16 @@ describe('precompress of a folder that was compressed before', () => {
     expect(await readFile(join(folder, 'a.js.gz'), 'utf8')).toBe('mine')
   })
 
-  test.skipIf(process.platform === 'excludes a link to a variant of its own')('leaves out a link to a variant of its own', async () => {
+  test.skipIf(process.platform === 'win32')('excludes a link to a variant of its own', async () => {
     const folder = await makeFolder({ 'a.js': script })
     await precompress(folder)
     await symlink('a.js.br', join(folder, 'latest.br'))
     await writeFile(join(folder, 'a.js'), otherScript)
     const { manifest, warnings } = await precompress(folder)
     expect(manifest.files.map(({ path }) => path)).toEqual(['a.js'])
-    expect(warnings).toEqual([expect.stringMatching(/^cannot include latest\.br: it is a symlink to a variant/)])
+    expect(warnings).toEqual([
+      expect.stringMatching(/^cannot include latest\.br: it is a symlink to a variant/),
+    ])
     expect((await precompress(folder)).manifest).toEqual(manifest)
   })
 

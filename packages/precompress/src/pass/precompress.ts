@@ -108,7 +108,8 @@ export async function runPass(
   const files = listed.filter(({ path }) => !earlier.variants.has(path))
   warnAboutForeignVariants(siblings.strangers, warn)
   warnOfNames(files, warn)
-  if (files.length === 0) warn(`${folder}: ${reasonOfEmptiness(options)}, so the server would answer 404 to every request`)
+  if (files.length === 0)
+    warn(`${folder}: ${reasonOfEmptiness(options)}, so the server would answer 404 to every request`)
 
   const encoder = openEncoder({
     ...tools,

@@ -45,7 +45,9 @@ describe('createPolicyCheck', () => {
     const [warning] = await warningsOf({
       'a.html': '\n<meta http-equiv=content-security-policy content="img-src *">',
     })
-    expect(warning).toMatch(/^a\.html:2: a <meta http-equiv="Content-Security-Policy"> applies in addition to/)
+    expect(warning).toMatch(
+      /^a\.html:2: a <meta http-equiv="Content-Security-Policy"> applies in addition to/,
+    )
   })
 
   test('warns about a policy above 3 KB, and rejects one above 16 KB before it writes', async () => {
