@@ -14,8 +14,8 @@ const many = Object.fromEntries(
 describe('precompress with a signal', { timeout: 30_000 }, () => {
   test.each([
     { what: 'a large file is', files: large },
-    { what: 'aborts while $what encoded, and leaves the folder unchanged', files: many },
-  ])('ends early while $what encoded, and leaves the folder as it was', async ({ files }) => {
+    { what: 'many small files are', files: many },
+  ])('aborts while $what encoded, and leaves the folder unchanged', async ({ files }) => {
     const failures = new Set<(reason: unknown) => void>()
     /** Runs until the thread ends. */
     const work = async (): Promise<never> => await new Promise((_resolve, reject) => failures.add(reject))

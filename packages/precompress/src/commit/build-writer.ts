@@ -43,7 +43,7 @@ export interface BuildWriter {
   adopt(staged: readonly StagedVariant[]): void
   /** Moves all variants into the folder, then writes the manifest. */
   commit(manifest: Manifest): Promise<Changes>
-  /** Removes the staged files. The folder is as it was before. */
+  /** Removes the staged files. Restores the folder. */
   discard(): Promise<void>
 }
 

@@ -75,7 +75,7 @@ function stampAt(folder: string, path: string): string | undefined {
     const found = lstatSync(join(folder, path), { bigint: true, throwIfNoEntry: false })
     return found && stampOf(found)
   } catch (error) {
-    // A file in the place of a parent folder counts as a change.
+    // If a parent folder became a file, the variant has changed.
     return isNotFoundError(error) ? undefined : reasonOf(error)
   }
 }

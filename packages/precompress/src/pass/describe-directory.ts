@@ -84,7 +84,7 @@ export async function describeDirectory(
   return buildManifest(compressed, facts, { now: time.now, isFixed: !time.isFixed, earlier: undefined })
 }
 
-/** Rejects an unfinished folder, because variants of two builds cannot be told apart without a manifest. */
+/** Rejects an unfinished folder, because only a manifest separates the variants of two builds. */
 async function refuseUnfinished(folder: string): Promise<void> {
   const isUnfinished = await access(join(folder, pendingPath)).then(
     () => true,

@@ -7,7 +7,7 @@ describe('linkEnvironment', () => {
   test.each([
     ['<head><script src=/x.js></script>|<script type=module src=/a.js>', 'the first module script'],
     [`<head>|<link rel='modulepreload' href=/a.js><script type="module">`, 'the first preload of a module'],
-    ['a script that is not in a comment', 'a script that is not in a comment'],
+    ['<head><!-- <script type="module"> -->|<script type="module">', 'a script that is not in a comment'],
     ['<head><title>t</title>|</HEAD><body>', 'the end of the head if no element loads a module'],
   ])('inserts the link into %s: before %s', (page) => {
     const [before, after] = page.split('|')
