@@ -66,7 +66,7 @@ describe.each(frameworkVersions('28 with Vite 8', before))('vite-ssg $version', 
   test('fails and suggests the integration if the plugin is used instead', async () => {
     const config = configWith('serveDist()').replace('@serve-dist/vite/vite-ssg', '@serve-dist/vite')
     await project.write({ 'vite.config.js': config })
-    await expect(project.build()).rejects.toThrow('take serveDist() from "@serve-dist/vite/vite-ssg"')
+    await expect(project.build()).rejects.toThrow('Import serveDist() from "@serve-dist/vite/vite-ssg"')
   })
 })
 

@@ -44,19 +44,19 @@ export interface DescribeOptions {
    */
   readonly exclude?: readonly string[]
   /**
-   * The path under which the build is served; begins and ends with `/`.
+   * The URL path of the build. Starts and ends with `/`.
    *
    * @default '/'
    */
   readonly base?: string
   /**
-   * How a path that the build does not have is answered.
+   * The kind of application, which decides the answer to unknown paths.
    *
-   * @default 'spa' when `index.html` at the root is the only HTML page, else 'mpa'
+   * @default 'spa' if `index.html` in the root is the only HTML page, otherwise 'mpa'
    */
   readonly appType?: AppType
   /**
-   * The folder of hashed assets, relative, without a slash at its end.
+   * The folder of hashed assets, relative, without a trailing slash.
    *
    * @default ''
    */

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { resolveServeDistOptions } from '../serve-dist-options.ts'
 
 describe('readEnvironmentOptions', () => {
-  test('fills in the defaults, and takes nothing from the environment without "env"', () => {
+  test('adds the defaults, and has no environment without "env"', () => {
     expect(resolveServeDistOptions({ env: { NAME: {} } }).environment).toEqual({
       environment: { path: 'serve-dist-env.js', prefix: '', variables: { NAME: { type: 'string' } } },
       types: undefined,
@@ -10,7 +10,7 @@ describe('readEnvironmentOptions', () => {
     expect(resolveServeDistOptions({ envPrefix: 'APP_' }).environment).toBeUndefined()
   })
 
-  test('tells every problem at once, with its place and the nearest name', () => {
+  test('reports all problems at once, with place and nearest name', () => {
     const wrong: object = {
       env: {
         'API-URL': {},

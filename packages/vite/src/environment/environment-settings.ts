@@ -1,7 +1,7 @@
 import { type EnvironmentType, OperatorError, type RuntimeEnvironment, s } from '@serve-dist/manifest'
 import { findNearestName } from '@serve-dist/foundation/text/find-nearest-name'
 
-/** What the application takes from the environment of the process that serves it. */
+/** Options for environment variables of the server. */
 export interface EnvironmentOptions {
   /**
    * The values of `import env from 'virtual:serve-dist/env'`, by name. The server reads them from its environment when it
@@ -52,7 +52,7 @@ export interface EnvironmentVariableOptions {
   readonly default?: unknown
 }
 
-/** The same, resolved. */
+/** Resolved options of the environment. */
 export interface EnvironmentSettings {
   readonly environment: RuntimeEnvironment
   readonly types: string | false | undefined
@@ -69,7 +69,7 @@ export const environmentOptionNames = ['env', 'envPrefix', 'envFileName', 'envTy
 
 const environmentOptions = s.objectOf<GivenEnvironment>({
   env: s.optional(s.environmentVariables({ unknownKey })),
-  envPrefix: s.withDefault(s.text('a beginning of names, such as "APP_"', /^(?:[A-Za-z_]\w*)?$/), () => ''),
+  envPrefix: s.withDefault(s.text('a prefix of names, such as "APP_"', /^(?:[A-Za-z_]\w*)?$/), () => ''),
   envFileName: s.withDefault(
     s.text('a file name such as "serve-dist-env.js"', /^(?:[\w-][\w.-]*\/)*[\w-][\w.-]*\.m?js$/),
     () => defaultEnvironmentFile,
@@ -83,9 +83,9 @@ const environmentOptions = s.objectOf<GivenEnvironment>({
 })
 
 /**
- * Reads these options of the plugin. Without `env` there is no environment.
+ * Reads the options of the environment. Returns `undefined` without `env`.
  *
- * @throws OperatorError that lists every wrong option.
+ * @throws OperatorError that lists all invalid options.
  */
 export function readEnvironmentOptions(options: {
   readonly [Name in keyof EnvironmentOptions]?: unknown
@@ -106,5 +106,5 @@ export function readEnvironmentOptions(options: {
 
 function unknownKey(key: string, known: readonly string[]): string {
   const nearest = findNearestName(key, known)
-  return `unknown; ${nearest === undefined ? `expected ${known.join(', ')}` : `did you mean "${nearest}"?`}`
+  return `unknown name. ${nearest === undefined ? `Valid names: ${known.join(', ')}` : `Did you mean "${nearest}"?`}`
 }
