@@ -8,12 +8,12 @@ import { defineConfig } from 'rolldown'
 // it uses. The packages that a start of the server loads are bundled, so that a start reads 5 files instead of 130
 // (docs/decisions/016-start.md). Published packages never contain each other: OperatorError must be one class.
 
-/** Their licences are published beside them. */
+/** The dependencies that the packages contain. Their licences are published with them. */
 const bundled = ['commander', 'entities', 'fast-string-truncated-width', 'parse5', 'picomatch', 'valibot']
 
 export default defineConfig([
   bundle('manifest', ['index']),
-  // What bundles of applications take in. By itself, so that a start reads no further file; it deletes none of the others.
+  // For bundles of applications. An own file, so that a start of the server does not read it. It deletes no other output.
   { ...bundle('manifest', ['runtime-environment'], [], { sourcemap: false }), plugins: [] },
   { ...bundle('manifest', ['read-build-manifest'], [], { sourcemap: false }), plugins: [] },
   bundle('report', ['index'], [{ name: 'report', test: /report.src/ }], { sourcemap: false }),
@@ -25,12 +25,12 @@ export default defineConfig([
       (name) => `integrations/${name}`,
     ),
   ]),
-  // The parser of pages, which is a fifth of what it brings along.
+  // The HTML parser. The bundle is a fifth of the size of its packages.
   {
     ...bundle('precompress', ['links/elements-of-page'], [], { sourcemap: false, minify: true }),
     plugins: [licenses()],
   },
-  // What bundles for servers take in, so that they need no package where they run.
+  // For server bundles of applications, which then need no package in production.
   {
     input: { 'read-environment': join(folderOf('manifest'), 'src/runtime-environment.ts') },
     tsconfig: false,
@@ -49,14 +49,14 @@ export default defineConfig([
       'operations/access-log',
     ],
     [
-      // What answers requests, for every host; and what listens, which only our own server loads.
+      // `site` answers requests in every host. Only our own server loads `server`.
       {
         name: 'site',
         test: /server.src.(?:protocol|site|files|judge|rules|load|live|send).(?!refuse-|store-source)[a-z-]+\.ts$/,
       },
       {
         name: 'server',
-        test: /server.src.(?:transport.[a-z-]+|serve.[a-z-]+|serve.workers.worker-role|command.(?:defined|served-store))\.ts$/,
+        test: /server.src.(?:transport.[a-z-]+|serve.[a-z-]+|serve.workers.worker-role|command.(?:omit-undefined|served-store))\.ts$/,
       },
     ],
   ),

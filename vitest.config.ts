@@ -53,9 +53,9 @@ function suite(name: string, include: string[], options: TestOptions = {}): Proj
   }
 }
 
-/** Defines a suite that uses the packages as they are built. */
+/** Defines a suite that uses the built packages. */
 function endToEnd(name: string, include: string[], options: TestOptions): Project {
-  // What a browser shows may take a while on a machine that does other work.
+  // A browser may be slow on a machine that runs other programs.
   const expect = { poll: { timeout: 15_000, interval: 100 } }
   const globalSetup = 'e2e/src/global-setup.ts'
   const timeouts = { testTimeout: 240_000, hookTimeout: 600_000 }
@@ -100,7 +100,7 @@ const projects: readonly Project[] = [
   }),
   endToEnd('e2e', ['e2e/tests/*.test.ts'], smallExamples),
   endToEnd('e2e-further', ['e2e/further/*.test.ts'], smallExamples),
-  // What takes long to build, other runtimes and versions, and real proxies.
+  // Slow builds, other runtimes and versions, and real proxies.
   endToEnd('e2e-more', ['e2e/more/*.test.ts', 'e2e/further/{every-file,chromium-codings}.test.ts'], {
     provide: { exampleNames: ['editor'] },
   }),

@@ -1,7 +1,7 @@
 /// <reference lib="dom" />
 /// <reference path="../packages/vite/client/client.d.ts" />
-// What the code blocks of the documents leave out: names that the text around them explains, modules that the plugin or a
-// framework provides, and other runtimes. `pnpm check:documents` compiles the blocks with it.
+// Declarations for the code blocks of the documents: names from the text around them, modules of the plugin and of
+// frameworks, and other runtimes. `pnpm check:documents` compiles the blocks with this file.
 declare const serveDist: typeof import('@serve-dist/vite').default
 declare const defineConfig: typeof import('vite').defineConfig
 declare const frameworkHandler: import('node:http').RequestListener
@@ -17,7 +17,7 @@ declare const Bun: {
 }
 declare const Deno: { serve(options: object, answer: (request: Request) => Promise<Response>): void }
 
-// What the plugin writes for the configuration of docs/environment.md.
+// The types that the plugin writes for the configuration in docs/environment.md.
 declare module 'virtual:serve-dist/env' {
   const env: { readonly API_URL: string; readonly RELEASE: string; readonly LIMIT: number }
   export default env

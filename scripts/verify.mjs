@@ -46,7 +46,7 @@ await runStep('Installing the dependencies', pnpmCommand('install', '--frozen-lo
   fix: 'Check that this machine reaches its npm registry (`npm ping`); a lockfile that is behind is mended by `npx --yes pnpm@12 install`.',
 })
 
-// What needs the dependencies is imported only once they are there.
+// These modules need the dependencies.
 const { ensureChromium } = await import('./ensure-chromium.mjs')
 const { ensureVersitygw } = await import('./ensure-versitygw.mjs')
 const { openGate } = await import('./gate.mjs')
@@ -79,7 +79,7 @@ function testsOf(projects) {
   return projects.filter((name) => isNative || !name.startsWith('http-native')).map((name) => `test:${name}`)
 }
 
-/** Whether the suites run over the native engine: also where it does not load, though it was compiled, and on GitHub's runners. */
+/** Returns whether the native engine must be tested: it loads, it was compiled, or GitHub's runner must have it. */
 async function hasEngine() {
   const { loadEngine } = await import('../packages/engine/dist/index.js')
   const engine = loadEngine()

@@ -2,10 +2,10 @@ import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 
-/** Systems give ports from 32,768 (Linux) or 49,152 to outgoing connections, which could take the port before it is used. */
+/** Outgoing connections use ports from 32,768 (Linux) or 49,152. One of them could take the port before the caller. */
 const [lowest, highest] = [20_000, 32_767] as const
 
-/** Finds a TCP port that no process listens on. `*` stands for all addresses of the machine. */
+/** Finds a TCP port that no process listens on. The host `*` means all addresses of the machine. */
 export async function findFreePort(host: string): Promise<number> {
   for (let attempts = 1; ; attempts += 1) {
     const port = randomInt(lowest, highest + 1)
