@@ -7,7 +7,7 @@ import { largestWindowLog, loadZstd } from './zstd-encoder.ts'
  * Creates a zstd decoder for one frame. Returns `undefined` if this installation has no decoder, such as Node 20
  * without the optional package.
  *
- * @param size - expected size of the content in bytes. The decoder may stop after it.
+ * @param size - expected size of the content in bytes. If the content is longer, the decoder may return only its first `size + 1` bytes.
  */
 export async function openZstdDecoder(size: number): Promise<Transform | undefined> {
   const createNative: typeof zlib.createZstdDecompress | undefined = zlib.createZstdDecompress

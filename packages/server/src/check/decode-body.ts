@@ -23,7 +23,7 @@ const decoders: ReadonlyMap<string, Decode | undefined> = new Map<string, Decode
 ])
 
 /**
- * Decodes a body and returns its digest.
+ * Decodes a body and returns the SHA-256 of the decoded content.
  *
  * @throws an error if the decoded body exceeds the limit.
  */

@@ -33,7 +33,8 @@ export const statDescriptor: (descriptor: number) => Promise<BigIntStats> = (des
   })
 
 /**
- * Closes a descriptor asynchronously. Closing the last descriptor of a deleted large file frees its blocks.
+ * Closes a descriptor without blocking. If it is the last one of a deleted file, the system frees the file's blocks, which
+ * can take long.
  */
 export const closeDescriptor: (descriptor: number) => Promise<void> = promisify(close)
 

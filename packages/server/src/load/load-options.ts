@@ -130,7 +130,7 @@ export function printWarning(message: string): void {
 /** Validates the type. The problem never contains the value, because it may be secret. */
 function readEnvironmentSource(source: EnvironmentSource): EnvironmentSource {
   if (typeof source === 'object' && source !== null) return source
-  throw new TypeError('expected an object of texts such as process.env')
+  throw new TypeError('expected an object with string values, such as process.env')
 }
 
 /** Leaves enough descriptors for sockets, and for two open builds during a reload. */
