@@ -81,7 +81,7 @@ describe('the output of adapter-node', () => {
     expect((await run(project, 'compress', 'build', '--include', '**')).code).toBe(0)
     const { stderr } = await start(project, ['build'])
     expect(stderr).toMatch(
-      /warning: .*client\/.*everybody can read.*handler\.js.*npx serve-dist build\/client/,
+      /warning: .*client\/.*all visitors can read.*handler\.js.*npx serve-dist build\/client/,
     )
     // Once more it is refused: what is known of it is not that somebody wanted it.
     expect((await run(project, 'compress', 'build')).stderr).toContain('SD_FOLDER_WRONG')
