@@ -45,7 +45,13 @@ declare module 'vitepress'
 declare module 'sirv' {
   export default function sirv(
     folder: string,
-    options: object & { setHeaders?(response: import('node:http').ServerResponse, path: string): void },
+    options: {
+      etag?: boolean
+      maxAge?: number
+      immutable?: boolean
+      single?: boolean
+      setHeaders?(response: import('node:http').ServerResponse, path: string): void
+    },
   ): import('node:http').RequestListener
 }
 declare module 'vite-plugin-compression' {

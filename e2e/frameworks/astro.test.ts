@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { pnpmCommand } from '../../scripts/pnpm-command.mjs'
 import { readManifest } from '../src/read-manifest.ts'
 import { expectTypes } from './support/expect-types.ts'
-import { expectWholeBuild, passesIn, withoutTimes } from './support/expect-whole-build.ts'
+import { expectWholeBuild, compressionSummaries, withoutTimes } from './support/expect-whole-build.ts'
 import { type FrameworkProject, prepareProject } from './support/framework-project.ts'
 import { frameworkVersions } from './support/framework-versions.ts'
 import { serveAndVisit } from './support/serve-and-visit.ts'
@@ -38,7 +38,7 @@ const withoutIntegration = {
     export default { vite: { plugins: [serveDist()] } }`,
 }
 
-/** Islands that a browser takes over at another time on each page, and a script beside them. */
+/** Islands that hydrate at a different time on each page, and a script. */
 const withIslands = {
   'src/pages/now.astro': undefined,
   'astro.config.mjs': `
@@ -88,13 +88,13 @@ describe.each(versions)('Astro $version', ({ version, dependencies }) => {
 
   afterAll(async () => project?.remove())
 
-  test('the integration has the types of this version', async () => {
+  test('the integration type-checks with this version', async () => {
     expect(await project.versionOf('astro')).toMatch(new RegExp(`^${version}\\.`))
     await expectTypes(project, 'astro.config.mjs')
   })
 
-  test('pages of the build, and one that is rendered for each request', async () => {
-    expect(passesIn(await project.build())).toHaveLength(1)
+  test('serves static pages and a page that is rendered for each request', async () => {
+    expect(compressionSummaries(await project.build())).toHaveLength(1)
     await expectWholeBuild({ project, folder: 'dist/client', hashed, pages: files })
     await serveAndVisit({
       project,
@@ -106,14 +106,14 @@ describe.each(versions)('Astro $version', ({ version, dependencies }) => {
     })
   })
 
-  test('a site without a server', async () => {
+  test('serves a site without a server', async () => {
     await project.write(withoutAdapter)
-    expect(passesIn(await project.build())).toHaveLength(1)
+    expect(compressionSummaries(await project.build())).toHaveLength(1)
     await expectWholeBuild({ project, folder: 'dist', hashed, pages: files })
     await serveAndVisit({ project, args: [], pages, notFound, isClientRouted: false })
   })
 
-  test('the plugin and the command make the same manifest, and the plugin names the integration', async () => {
+  test('writes the same manifest with the plugin and the command, and the plugin suggests the integration', async () => {
     const dist = path.join(project.folder, 'dist')
     const manifest = await readManifest(dist)
     await project.write(withoutIntegration)
@@ -125,15 +125,15 @@ describe.each(versions)('Astro $version', ({ version, dependencies }) => {
     expect(withoutTimes(await readManifest(dist))).toEqual(withoutTimes(manifest))
   })
 
-  test('a page that another integration writes later fails the build, with the command that mends it', async () => {
+  test('fails if another integration writes a page later, and prints the command that fixes it', async () => {
     await project.write(withLateWriter)
     await expect(project.build()).rejects.toThrow(/late\.html.*npx @serve-dist\/server compress dist/s)
     await project.compress('dist')
     await expectWholeBuild({ project, folder: 'dist', hashed, pages: [...files, 'late.html'] })
   })
 
-  // The renderer of this version alone.
-  test.skipIf(version !== '7')('islands in two stages, under the policy of each page', async () => {
+  // Only this version's renderer is installed.
+  test.skipIf(version !== '7')('hydrates islands in two stages, under the policy of each page', async () => {
     await project.write(withIslands)
     await project.run(pnpmCommand('add', '--prefer-offline', '@astrojs/preact@6.0.5', 'preact@10.29.0'))
     await project.build()

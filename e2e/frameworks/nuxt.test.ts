@@ -7,7 +7,12 @@ import { openPage } from '../src/open-page.ts'
 import { sendRequest } from '../src/send-request.ts'
 import { startCommand } from '../src/start-command.ts'
 import { walkFiles } from '../src/walk-files.ts'
-import { expectWholeBuild, passesIn, type WholeBuild, withoutTimes } from './support/expect-whole-build.ts'
+import {
+  expectWholeBuild,
+  compressionSummaries,
+  type WholeBuild,
+  withoutTimes,
+} from './support/expect-whole-build.ts'
 import { expectTypes } from './support/expect-types.ts'
 import { type FrameworkProject, prepareProject } from './support/framework-project.ts'
 import { frameworkVersions } from './support/framework-versions.ts'
@@ -27,7 +32,7 @@ describe.each(frameworkVersions('4.5', before))('Nuxt $version', ({ version, dep
   })
   afterAll(() => project.remove())
 
-  /** Nuxt 3 has the folders of 4, and a build has an id of its own, only where it is told so. */
+  /** Nuxt 3 needs options for the folders of Nuxt 4 and for a fixed build ID. */
   const configure = (options: object): Promise<void> => {
     const common = {
       compatibilityDate: '2026-11-01',
@@ -51,14 +56,14 @@ describe.each(frameworkVersions('4.5', before))('Nuxt $version', ({ version, dep
     isClientRouted: true,
   })
 
-  test('nuxt generate: serves every page, and 404.html for what no page has', async () => {
-    expect(passesIn(await project.build('generate'))).toHaveLength(1)
+  test('nuxt generate: serves every page, and 404.html for unknown paths', async () => {
+    expect(compressionSummaries(await project.build('generate'))).toHaveLength(1)
     await expectWholeBuild(generated())
     await serveAndVisit(visit())
     await expectLost()
   })
 
-  test('is a module for the types of Nuxt', async () => {
+  test('type-checks as a Nuxt module', async () => {
     await project.write({
       'types.mts': `import serveDist from '${module}'
 import { defineNuxtConfig } from 'nuxt/config'
@@ -70,7 +75,7 @@ export default defineNuxtConfig({ modules: ['${module}', [serveDist, { exclude: 
   })
 
   test('nuxt build: Nitro answers what the folder does not have', async () => {
-    expect(passesIn(await project.build('build'))).toHaveLength(1)
+    expect(compressionSummaries(await project.build('build'))).toHaveLength(1)
     const { files } = await expectWholeBuild({ ...generated(), pages: ['robots.txt'] })
     expect(files.filter((file) => file.path.endsWith('.html'))).toEqual([])
     await serveAndVisit({
@@ -94,7 +99,7 @@ export default defineNuxtConfig({ modules: ['${module}', [serveDist, { exclude: 
     await serveAndVisit(visit())
   })
 
-  test('the plugin alone says what to add, and makes nothing', async () => {
+  test('the plugin alone suggests the module, and compresses nothing', async () => {
     await withPlugin('{}')
     const output = await project.build('generate')
     expect(output.split(`put "${module}" into "modules"`)).toHaveLength(2)
@@ -103,7 +108,7 @@ export default defineNuxtConfig({ modules: ['${module}', [serveDist, { exclude: 
     expect(files.filter((name) => /\.(br|gz|zst)$|manifest\.json$/.test(name))).toEqual([])
   })
 
-  test('knows the base, and leaves the variants to the module', async () => {
+  test("uses the base, and disables Nitro's own compression", async () => {
     await configure({
       modules: [module],
       app: { baseURL: '/docs/' },
@@ -118,13 +123,13 @@ export default defineNuxtConfig({ modules: ['${module}', [serveDist, { exclude: 
       pages: Object.fromEntries(Object.entries(pages).map(([at, heading]) => [`/docs${at}`, heading])),
       notFound: { path: '/docs/lost', heading: '<div id="__nuxt">' },
     })
-    // As a copy without hidden files, which the record of the cache mends.
+    // A copy without hidden files. compress then uses the record in the cache.
     await rm(path.join(project.folder, folder, '.serve-dist'), { recursive: true })
     await project.compress(folder)
     expect(withoutTimes(await expectWholeBuild(generated()))).toEqual(withoutTimes(manifest))
   })
 
-  test('fallback spa: answers what no page has with 200.html', async () => {
+  test('fallback spa: serves 200.html for unknown paths', async () => {
     await configure({ modules: [[module, { serving: { fallback: 'spa' } }]] })
     await project.build('generate')
     await withServer(async (url) => {
@@ -134,7 +139,7 @@ export default defineNuxtConfig({ modules: ['${module}', [serveDist, { exclude: 
     })
   })
 
-  /** The application's own page for what is missing is drawn by the browser. */
+  /** Expects the application's own 404 page, which the browser renders. */
   async function expectLost(): Promise<void> {
     await withServer(async (url) => {
       const browser = await launchChromium()
@@ -159,7 +164,7 @@ export default defineNuxtConfig({ modules: ['${module}', [serveDist, { exclude: 
     }
   }
 
-  /** The plugin as one adds it to Vite, without the module. */
+  /** Configures the Vite plugin without the module. */
   async function withPlugin(options: string): Promise<void> {
     await rm(path.join(project.folder, '.output'), { recursive: true, force: true })
     await project.write({
@@ -175,7 +180,7 @@ export default defineNuxtConfig({
   }
 })
 
-/** What two builds have in common whose pages say when they were made. */
+/** Returns the parts of a manifest that do not depend on the time of a build. */
 function withoutContent({ files, base, appType, assetsDirectory, selection }: Manifest): unknown {
   return {
     base,

@@ -4,7 +4,7 @@ import { launchChromium } from '../src/launch-chromium.ts'
 import { openPage } from '../src/open-page.ts'
 import { readManifest } from '../src/read-manifest.ts'
 import { startCommand } from '../src/start-command.ts'
-import { expectWholeBuild, passesIn, withoutTimes } from './support/expect-whole-build.ts'
+import { expectWholeBuild, compressionSummaries, withoutTimes } from './support/expect-whole-build.ts'
 import { type FrameworkProject, prepareFixture } from './support/framework-project.ts'
 import { serveAndVisit } from './support/serve-and-visit.ts'
 
@@ -22,7 +22,7 @@ const plugins = [
     source: "import legacy from '@vitejs/plugin-legacy'",
     plugin: 'legacy()',
     files: [/^assets\/polyfills-legacy-.+\.js$/],
-    // It asks by a script in a `data:` URL whether a browser is modern.
+    // The plugin detects modern browsers with a script in a `data:` URL, which a policy blocks.
     csp: 'off',
   },
   {
@@ -46,9 +46,9 @@ const plugins = [
 ]
 
 describe.each(plugins)('$name', ({ source, plugin, files, csp }) => {
-  test('is described whole, and served', async () => {
+  test('has a complete manifest, and is served', async () => {
     await configure([source, plugin, 'serveDist()'])
-    expect(passesIn(await project.build())).toHaveLength(1)
+    expect(compressionSummaries(await project.build())).toHaveLength(1)
     const manifest = await expectWholeBuild({ project, folder: 'dist', hashed, pages: ['404.html'] })
     const names = manifest.files.map((file) => file.path)
     for (const file of files) expect(names).toContainEqual(expect.stringMatching(file))
@@ -62,7 +62,7 @@ describe.each(plugins)('$name', ({ source, plugin, files, csp }) => {
     })
   })
 
-  test('has the same manifest by the command', async () => {
+  test('gets the same manifest from the command', async () => {
     const folder = path.join(project.folder, 'dist')
     const expected = withoutTimes(await readManifest(folder))
     await configure([source, plugin, 'serveDist({ pass: false })'])
@@ -73,11 +73,11 @@ describe.each(plugins)('$name', ({ source, plugin, files, csp }) => {
 })
 
 describe.each(plugins.filter(({ name }) => name.includes('pwa')))('$name', ({ source, plugin }) => {
-  // What an earlier build left in the folder must not be taken for files of this one.
+  // Files of an earlier build must not count as files of this one.
   test('installs its service worker after a second build', async () => {
     await configure([source, plugin, 'serveDist()'], { emptyOutDir: false })
     await project.build()
-    expect(passesIn(await project.build())).toHaveLength(1)
+    expect(compressionSummaries(await project.build())).toHaveLength(1)
     await expectWholeBuild({ project, folder: 'dist', hashed, pages: ['sw.js'] })
     await expectServiceWorker(project)
   })
@@ -100,7 +100,7 @@ async function isWorkerActive(): Promise<boolean> {
   return registration?.active?.state === 'activated'
 }
 
-/** Lets Chromium install the worker, which asks for every file that the build precaches. */
+/** Lets Chromium install the worker, which requests all precached files. */
 async function expectServiceWorker({ command, folder }: FrameworkProject): Promise<void> {
   const server = await startCommand(command, { args: ['--port', '0'], cwd: folder })
   const browser = await launchChromium()

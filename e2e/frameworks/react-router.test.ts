@@ -3,7 +3,7 @@ import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readManifest } from '../src/read-manifest.ts'
 import { expectTypes } from './support/expect-types.ts'
-import { expectWholeBuild, passesIn, withoutTimes } from './support/expect-whole-build.ts'
+import { expectWholeBuild, compressionSummaries, withoutTimes } from './support/expect-whole-build.ts'
 import { type FrameworkProject, prepareProject } from './support/framework-project.ts'
 import { frameworkVersions } from './support/framework-versions.ts'
 import { serveAndVisit } from './support/serve-and-visit.ts'
@@ -34,12 +34,12 @@ const notFound = { path: '/nowhere', heading: 'No such page' }
 const client = 'build/client'
 const server = ['--ssr', 'build/server/index.js']
 
-/** React Router logs the addresses that no route matches. */
+/** Matches log entries of React Router for addresses without a route. */
 const applicationLog =
   /^(?:Error: No route matches URL .*\n(?: {4}at .*\n)*|No routes matched location .*\n)/gm
 const shell = { ...notFound, heading: 'Loading', status: 200 }
 
-/** What people write into react-router.config, beside the preset. */
+/** Typical options of react-router.config, besides the preset. */
 const modes = [
   {
     mode: 'ssr: true, prerender',
@@ -78,16 +78,16 @@ describe.each(frameworkVersions('7.18 with Vite 8', before))('React Router $vers
   })
   afterAll(() => project?.remove())
 
-  test('takes the preset by the types of this version', async () => {
+  test('type-checks the preset with this version', async () => {
     expect(await project.versionOf('react-router')).toMatch(/^7\./)
     await expectTypes(project, 'react-router.config.js')
   })
 
   describe.each(modes)('$mode', ({ config, files = [], changes = {}, args = [], visit, hasServer }) => {
-    test('is described whole by the preset, with its route manifest, and served', async () => {
+    test('gets a complete manifest from the preset, with its route manifest, and is served', async () => {
       await project.write({ 'react-router.config.js': configFile(config), ...changes })
       if (hasServer === false) await loadInClient(project)
-      expect(passesIn(await project.build())).toHaveLength(1)
+      expect(compressionSummaries(await project.build())).toHaveLength(1)
       const manifest = await expectWholeBuild({ project, folder: client, hashed: /^assets\//, pages: files })
       expect(manifest.files.map(({ path: name }) => name)).toContainEqual(
         expect.stringMatching(/^assets\/manifest-[\da-f]{8}\.js$/),
@@ -95,7 +95,7 @@ describe.each(frameworkVersions('7.18 with Vite 8', before))('React Router $vers
       await serveAndVisit({ project, args: [client, ...args], ...visit, isClientRouted: true })
     })
 
-    test('has the same manifest by the command', async () => {
+    test('gets the same manifest from the command', async () => {
       const expected = withoutTimes(await readManifest(path.join(project.folder, client)))
       await project.write({ 'react-router.config.js': configFile(config, []) })
       const output = await project.build()
@@ -107,7 +107,7 @@ describe.each(frameworkVersions('7.18 with Vite 8', before))('React Router $vers
   })
 })
 
-/** One build of both environments; the plugin sees its end, but not in Vite 6. */
+/** One build of both environments. The plugin detects its end, but not in Vite 6. */
 describe.each(frameworkVersions('8', { 6: { vite: '6.4.6' } }))(
   'v8_viteEnvironmentApi and Vite $version',
   (vite) => {
@@ -117,22 +117,22 @@ describe.each(frameworkVersions('8', { 6: { vite: '6.4.6' } }))(
     })
     afterAll(() => project?.remove())
 
-    test('needs the preset only where the plugin does not see the end', async () => {
+    test('needs the preset only if the plugin cannot detect the end of the build', async () => {
       const config = { ...modes[0]?.config, future: { v8_viteEnvironmentApi: true } }
       await project.write({ 'react-router.config.js': configFile(config, []) })
       const output = await project.build()
       const isSeen = vite.version !== '6'
-      expect(passesIn(output)).toHaveLength(isSeen ? 1 : 0)
+      expect(compressionSummaries(output)).toHaveLength(isSeen ? 1 : 0)
       expect(output.includes('"@serve-dist/vite/react-router" into "presets"')).toBe(!isSeen)
 
       await project.write({ 'react-router.config.js': configFile(config) })
-      expect(passesIn(await project.build())).toHaveLength(1)
+      expect(compressionSummaries(await project.build())).toHaveLength(1)
       await expectWholeBuild({ project, folder: client, hashed: /^assets\//, pages: prerendered })
     })
   },
 )
 
-/** Without a server only prerendered pages have loaders. */
+/** Adds a client loader because only prerendered pages have loaders without a server. */
 async function loadInClient(project: FrameworkProject): Promise<void> {
   for (const name of ['app/routes/lighthouses.jsx', 'app/routes/lighthouse.jsx']) {
     const source = await readFile(path.join(project.folder, name), 'utf8')

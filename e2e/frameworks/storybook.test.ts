@@ -1,15 +1,15 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { expectWholeBuild, passesIn } from './support/expect-whole-build.ts'
+import { expectWholeBuild, compressionSummaries } from './support/expect-whole-build.ts'
 import { type FrameworkProject, prepareFixture } from './support/framework-project.ts'
 
 const folder = 'storybook-static'
 const copied = Array.from({ length: 2000 }, (_, index) => `${index % 100}/${index}.txt`)
 
 /**
- * Its copies of `staticDirs` run beside the Vite build, and may end after it. The folder is not `public`, which Vite copies
- * too: then one of the two fails where both make the same folder at once.
+ * Storybook copies `staticDirs` during the Vite build, and may end after it. The folder is not `public`
+ * because Vite copies that, too: both would create the same folders and one could fail.
  */
 describe('Storybook', () => {
   let project: FrameworkProject
@@ -22,14 +22,14 @@ describe('Storybook', () => {
   })
   afterAll(() => project?.remove())
 
-  test('gets no pass beside its copies, and says which command makes it', async () => {
+  test('is not compressed during its build, and prints the command to run', async () => {
     const output = await project.build()
-    expect(passesIn(output)).toEqual([])
-    // Storybook draws messages into a box.
+    expect(compressionSummaries(output)).toEqual([])
+    // Storybook prints messages in a box.
     expect(output.replaceAll(/\s*\n│\s*/g, ' ')).toContain('npx @serve-dist/server compress storybook-static')
   })
 
-  test('is described whole by the command', async () => {
+  test('gets a complete manifest from the command', async () => {
     const pages = ['index.html', 'iframe.html', ...copied]
     await project.compress(folder)
     const { files } = await expectWholeBuild({ project, folder, hashed: /^assets\//, pages })

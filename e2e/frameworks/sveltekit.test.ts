@@ -2,7 +2,12 @@ import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readManifest } from '../src/read-manifest.ts'
 import { walkFiles } from '../src/walk-files.ts'
-import { expectWholeBuild, passesIn, type WholeBuild, withoutTimes } from './support/expect-whole-build.ts'
+import {
+  expectWholeBuild,
+  compressionSummaries,
+  type WholeBuild,
+  withoutTimes,
+} from './support/expect-whole-build.ts'
 import { expectTypes } from './support/expect-types.ts'
 import { type FrameworkProject, prepareProject } from './support/framework-project.ts'
 import { frameworkVersions } from './support/framework-versions.ts'
@@ -23,7 +28,7 @@ const optionsOfStages = {
   env: { API_URL: { required: true }, STAGE: { default: 'none' } },
   serving: { csp: { 'connect-src': ["'self'", { env: 'API_URL' }] } },
 }
-/** Components that a browser takes over with other data on each page. */
+/** Components that hydrate with different data on each page. */
 const withComponents = {
   'src/routes/+layout.js': 'export const prerender = true\n',
   'src/stage.svelte': `<script>
@@ -55,7 +60,7 @@ describe.each(frameworkVersions('3.2', { '2.70': kit2 }))(
   'SvelteKit $version',
   ({ version, dependencies }) => {
     let project: FrameworkProject
-    // SvelteKit 2 does not ask adapters for plugins, and logs what it does not find.
+    // SvelteKit 2 does not load plugins of adapters, and logs missing pages.
     const recording = version.startsWith('2') ? ['plugin({ pass: false })'] : []
 
     beforeAll(async () => {
@@ -82,7 +87,7 @@ export default { plugins: [${['kit', ...plugins].join(', ')}] }
       pages: ['404.html', 'guide/knots.html', 'index.html', 'tides.html', 'tides/__data.json'],
     })
     const builtForNode = (): WholeBuild => ({ ...built(), folder: 'build/client', pages: ['robots.txt'] })
-    // The page for what is missing is drawn by the browser.
+    // The browser renders the 404 page.
     const visit = (): Visit => ({
       project,
       args: ['build'],
@@ -98,23 +103,23 @@ export default { plugins: [${['kit', ...plugins].join(', ')}] }
       ...(version.startsWith('2') && { applicationLog: /\n.*\[404\] GET .*\n/g }),
     })
 
-    test('fits the types of SvelteKit and its adapters', async () => {
+    test('type-checks with SvelteKit and its adapters', async () => {
       await expect(expectTypes(project, 'vite.config.js')).resolves.toBeUndefined()
     })
 
-    test('adapter-static: serves every page, and 404.html for what no page has', async () => {
+    test('adapter-static: serves every page, and 404.html for unknown paths', async () => {
       const output = await project.build()
-      expect(passesIn(output)).toHaveLength(1)
-      // What SvelteKit 3 says of plugins that would change pages of Vite.
+      expect(compressionSummaries(output)).toHaveLength(1)
+      // SvelteKit 3 prints this about plugins that transform Vite's pages.
       expect(output).not.toContain('transform_index_html_unsupported')
       await expectWholeBuild(built())
-      // Without the plugin that SvelteKit 2 needs, nobody has seen the style of the announcer.
+      // Without the plugin that SvelteKit 2 needs, the hash of the announcer's inline style is missing.
       await serveAndVisit({ ...visit(), ...(recording.length > 0 && { csp: 'off' }) })
     })
 
     test('adapter-node: its handler answers what the folder does not have', async () => {
-      expect(passesIn(await project.build('build:ssr'))).toHaveLength(1)
-      // The handler sends the pages that were prerendered, with the variants that the adapter makes of them.
+      expect(compressionSummaries(await project.build('build:ssr'))).toHaveLength(1)
+      // The handler serves prerendered pages with the adapter's own variants.
       await expectWholeBuild({ ...builtForNode(), others: /^build\/prerendered\// })
       await serveAndVisit(visitNode())
     })
@@ -123,7 +128,7 @@ export default { plugins: [${['kit', ...plugins].join(', ')}] }
       ['adapter-static', fixed, '', built],
       ['adapter-static below a base', fixed, '/docs', built],
       ['adapter-node', 'node({ precompress: false })', '', builtForNode],
-    ])('%s and serve-dist compress: the same manifest', async (_name, adapter, base, whole) => {
+    ])('%s: serve-dist compress writes the same manifest', async (_name, adapter, base, whole) => {
       await configure(`serveDist(${adapter})`, recording, base)
       await project.build()
       const ofIntegration = await expectWholeBuild(whole())
@@ -146,7 +151,7 @@ export default { plugins: [${['kit', ...plugins].join(', ')}] }
       await serveAndVisit(visitNode())
     })
 
-    test('the plugin alone says what to add, and makes nothing', async () => {
+    test('the plugin alone suggests the integration, and compresses nothing', async () => {
       await configure(fixed, ['plugin()'])
       const output = await project.build()
       expect(output.split(`wrap the adapter in serveDist() of "${integration}"`)).toHaveLength(2)
@@ -154,7 +159,7 @@ export default { plugins: [${['kit', ...plugins].join(', ')}] }
       expect(files.filter((name) => /\.(br|gz|zst)$|manifest\.json$/.test(name))).toEqual([])
     })
 
-    test('knows the base of pages', async () => {
+    test('uses the base for pages', async () => {
       await configure(`serveDist(${fixed})`, recording, '/docs')
       await project.build()
       expect(await expectWholeBuild(built())).toMatchObject({ base: '/docs/' })
@@ -165,7 +170,7 @@ export default { plugins: [${['kit', ...plugins].join(', ')}] }
       })
     })
 
-    test('knows the base behind a server', async () => {
+    test('uses the base with a server', async () => {
       await configure('serveDist(node({ precompress: false }))', recording, '/docs')
       await project.build()
       const folder = 'build/client/docs'
@@ -179,7 +184,7 @@ export default { plugins: [${['kit', ...plugins].join(', ')}] }
       })
     })
 
-    test.skipIf(version.startsWith('2'))('compresses what $app/manifest makes of chunks', async () => {
+    test.skipIf(version.startsWith('2'))('compresses chunks that $app/manifest changes', async () => {
       await project.write({
         'src/routes/guide/knots/+page.svelte': `<script>
   import { prerendered } from '$app/manifest'
@@ -190,12 +195,12 @@ export default { plugins: [${['kit', ...plugins].join(', ')}] }
 `,
       })
       await configure(`serveDist(${fixed})`)
-      expect(passesIn(await project.build())).toHaveLength(1)
+      expect(compressionSummaries(await project.build())).toHaveLength(1)
       await expectWholeBuild(built())
       await serveAndVisit(visit())
     })
 
-    test('a fallback named index.html answers every page that there is not', async () => {
+    test('serves a fallback named index.html for unknown paths', async () => {
       await project.write({
         'src/routes/+layout.js': 'export const ssr = false\nexport const prerender = false\n',
       })
@@ -204,7 +209,7 @@ export default { plugins: [${['kit', ...plugins].join(', ')}] }
       expect(await expectWholeBuild({ ...built(), pages: ['index.html'] })).toMatchObject({ appType: 'spa' })
     })
 
-    test('components in two stages, under the policy of each page', async () => {
+    test('hydrates components in two stages, under the policy of each page', async () => {
       await project.write(withComponents)
       const given = JSON.stringify(optionsOfStages)
       const plugins = recording.map(() => `plugin({ pass: false, ...${given} })`)

@@ -2,7 +2,7 @@ import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readManifest } from '../src/read-manifest.ts'
 import { expectTypes } from './support/expect-types.ts'
-import { expectWholeBuild, passesIn, withoutTimes } from './support/expect-whole-build.ts'
+import { expectWholeBuild, compressionSummaries, withoutTimes } from './support/expect-whole-build.ts'
 import { type FrameworkProject, prepareProject } from './support/framework-project.ts'
 import { frameworkVersions } from './support/framework-versions.ts'
 import { serveAndVisit } from './support/serve-and-visit.ts'
@@ -24,8 +24,8 @@ describe.each(frameworkVersions('28 with Vite 8', before))('vite-ssg $version', 
   })
   afterAll(() => project?.remove())
 
-  test('is described whole, with the pages that it renders, and served', async () => {
-    expect(passesIn(await project.build())).toHaveLength(1)
+  test('has a complete manifest with the rendered pages, and is served', async () => {
+    expect(compressionSummaries(await project.build())).toHaveLength(1)
     await expectWholeBuild({
       project,
       folder: 'dist',
@@ -41,20 +41,20 @@ describe.each(frameworkVersions('28 with Vite 8', before))('vite-ssg $version', 
     })
   })
 
-  test('takes the plugin by the types of this version', async () => {
+  test('type-checks the plugin with this version', async () => {
     expect(await project.versionOf('vite-ssg')).toMatch(/^2[78]\./)
-    // Ours have the types of the Vite that is installed here, its last one.
+    // serve-dist's types use the latest Vite that is installed in this repository.
     if ((await project.versionOf('vite')).startsWith('8.')) await expectTypes(project, 'vite.config.js')
   })
 
-  test('calls onFinished of the user first', async () => {
+  test("calls the user's onFinished first", async () => {
     await project.write({ 'vite.config.js': configWith('serveDist()') })
     await project.build()
     const { files } = await readManifest(path.join(project.folder, 'dist'))
     expect(files.map((file) => file.path)).toContain('sitemap.txt')
   })
 
-  test('has the same manifest by the command', async () => {
+  test('gets the same manifest from the command', async () => {
     const folder = path.join(project.folder, 'dist')
     const expected = withoutTimes(await readManifest(folder))
     await project.write({ 'vite.config.js': configWith('serveDist({ pass: false })') })
@@ -63,14 +63,14 @@ describe.each(frameworkVersions('28 with Vite 8', before))('vite-ssg $version', 
     expect(withoutTimes(await readManifest(folder))).toEqual(expected)
   })
 
-  test('names the integration, and fails, where the plugin stands in its place', async () => {
+  test('fails and suggests the integration if the plugin is used instead', async () => {
     const config = configWith('serveDist()').replace('@serve-dist/vite/vite-ssg', '@serve-dist/vite')
     await project.write({ 'vite.config.js': config })
-    await expect(project.build()).rejects.toThrow('take serveDist() from "@serve-dist/vite/vite-ssg"')
+    await expect(project.build()).rejects.toThrow('Import serveDist() from "@serve-dist/vite/vite-ssg"')
   })
 })
 
-/** A configuration whose own `onFinished` writes a file. */
+/** Returns a configuration whose own `onFinished` writes a file. */
 function configWith(serveDist: string): string {
   return `import { writeFileSync } from 'node:fs'
 import serveDist from '@serve-dist/vite/vite-ssg'

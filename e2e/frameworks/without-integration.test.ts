@@ -3,11 +3,11 @@ import path from 'node:path'
 import type { Manifest } from '@serve-dist/manifest'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readManifest } from '../src/read-manifest.ts'
-import { expectWholeBuild, passesIn, withoutTimes } from './support/expect-whole-build.ts'
+import { expectWholeBuild, compressionSummaries, withoutTimes } from './support/expect-whole-build.ts'
 import { type FrameworkProject, prepareFixture } from './support/framework-project.ts'
 import { serveAndVisit } from './support/serve-and-visit.ts'
 
-/** React Router logs the addresses that no route matches. */
+/** Matches log entries of React Router for addresses without a route. */
 const unmatched = /^Error: No route matches URL .*\n(?: {4}at .*\n)*/gm
 
 const lighthouses = {
@@ -15,7 +15,7 @@ const lighthouses = {
   notFound: { path: '/nowhere', heading: 'No such page' },
 }
 
-/** Frameworks that build everything in one `buildApp`, whose end the plugin sees. */
+/** Frameworks that build everything in one `buildApp`, whose end the plugin detects. */
 const frameworks = [
   {
     name: 'react-router-8',
@@ -71,13 +71,13 @@ describe.each(frameworks)('$name', ({ name, base, args, files, hashed = /^assets
   })
   afterAll(() => project?.remove())
 
-  test('is described whole, in one pass, and served', async () => {
-    expect(passesIn(await project.build())).toHaveLength(1)
+  test('is compressed once with a complete manifest, and served', async () => {
+    expect(compressionSummaries(await project.build())).toHaveLength(1)
     await expectWholeBuild({ project, folder, hashed, pages: files })
     await serveAndVisit({ project, args, ...visit })
   })
 
-  test('has the same manifest by the command', async () => {
+  test('gets the same manifest from the command', async () => {
     const describeBuild = async () => {
       const manifest = await readManifest(path.join(project.folder, folder))
       return withoutTimes(isTimed === true ? withoutPageBytes(manifest) : manifest)
@@ -85,13 +85,13 @@ describe.each(frameworks)('$name', ({ name, base, args, files, hashed = /^assets
     const expected = await describeBuild()
     const config = await readFile(path.join(project.folder, 'vite.config.js'), 'utf8')
     await project.write({ 'vite.config.js': config.replace('serveDist()', 'serveDist({ pass: false })') })
-    expect(passesIn(await project.build())).toEqual([])
+    expect(compressionSummaries(await project.build())).toEqual([])
     await project.compress(folder)
     expect(await describeBuild()).toEqual(expected)
   })
 })
 
-/** For pages that hold the time at which they were rendered, in a script. */
+/** Removes the bytes of pages, which contain their render time in a script. */
 function withoutPageBytes(manifest: Manifest): Manifest {
   const files = manifest.files.map((file) =>
     file.path.endsWith('.html') ? { ...file, size: 0, sha256: '', variants: [], policy: {} } : file,

@@ -7,7 +7,10 @@ import { openPage } from '../src/open-page.ts'
 import { type ServedExample, serveToChromium } from '../src/serve-to-chromium.ts'
 import { urlOfFile } from '../src/url-of-file.ts'
 
-/** What Chromium is made to offer (nothing: its own choice), and the codings that it is then answered with, best first. */
+/**
+ * The codings that Chromium offers (`undefined`: its own choice), and the codings of the responses, best
+ * first.
+ */
 const offers: readonly (readonly [offer: string | undefined, expected: readonly ContentCoding[]])[] = [
   [undefined, ['zstd', 'br', 'gzip']],
   ['zstd', ['zstd']],

@@ -9,7 +9,7 @@ import { temporaryFolder } from '../src/temporary-folder.ts'
 const cwd = fileURLToPath(new URL('../../examples/deploys', import.meta.url))
 
 const kinds: readonly (readonly [string, readonly string[]])[] = [
-  // chromium-is-here.test.ts says so where there is none.
+  // chromium-is-here.test.ts reports a missing Chromium.
   ...(chromiumPath === undefined ? [] : [['Chromium', []] as const]),
   ['plain fetches', ['--no-browser']],
 ]
@@ -49,7 +49,7 @@ async function runExample(node: string, args: readonly string[]) {
   return { ...end, left: await readdir(temporary) }
 }
 
-/** What the rows of the table say, and whether a body is less than half of that without deltas. */
+/** Parses the rows of the output table, and tells whether a body is less than half of that without deltas. */
 function visitsIn(output: string) {
   const rows = Array.from(output.matchAll(/^│ \d+ .*$/gm), ([row]) => {
     const [, , release, deltas, cached, loaded, body, transfer] = row.split('│').map((cell) => cell.trim())

@@ -20,7 +20,7 @@ import { walkFiles } from '../src/walk-files.ts'
 
 const cacheControl = { immutable: 'public, max-age=31536000, immutable', revalidate: 'no-cache' }
 
-/** What a client sends, and in which order it would then be answered. */
+/** The Accept-Encoding of a client, and the codings of its responses, best first. */
 const clients: readonly (readonly [
   acceptEncoding: string | undefined,
   accepted: readonly ContentCoding[],
@@ -46,13 +46,13 @@ describe.each(examples)('serve-dist on $name', (example: BuiltExample) => {
 
   afterAll(async () => void (await server.stop()))
 
-  test('its folder holds the files and variants of the manifest and nothing else but dotfiles', async () => {
+  test('its folder contains only the files and variants of the manifest, and dotfiles', async () => {
     const listed = manifest.files.flatMap(({ path: name, variants }) => [
       name,
       ...variants.map(({ coding }) => variantPath(name, coding)),
     ])
     const onDisk = await walkFiles(example.dist)
-    // What another tool compressed is a file and the variant of its original.
+    // A file that another tool compressed is both a file and the variant of its original.
     expect(onDisk.filter((name) => !isHidden(name))).toEqual([...new Set(listed)].toSorted())
     const state = onDisk.filter((name) => name.startsWith(`${stateDirectory}/`))
     expect(state).toEqual([manifestPath, `${stateDirectory}/record.json`])
@@ -62,7 +62,7 @@ describe.each(examples)('serve-dist on $name', (example: BuiltExample) => {
   })
 
   test.each(clients)(
-    'every file is answered with the bytes on the disk for Accept-Encoding: %s',
+    'every file has the bytes on the disk for Accept-Encoding: %s',
     async (acceptEncoding, accepted) => {
       for (const file of manifest.files) {
         const url = urlOfFile(server.url, file.path)
@@ -103,7 +103,7 @@ describe.each(examples)('serve-dist on $name', (example: BuiltExample) => {
     },
   )
 
-  test('every representation of a file has an ETag of its own', async () => {
+  test('every representation of a file has its own ETag', async () => {
     for (const file of manifest.files) {
       const codings = ['identity', ...file.variants.map(({ coding }) => coding)]
       const answers = await Promise.all(
@@ -118,7 +118,7 @@ describe.each(examples)('serve-dist on $name', (example: BuiltExample) => {
     }
   })
 
-  test('variants under their own suffix, the manifest and dotfiles are not found', async () => {
+  test('variants under their own suffix, the manifest and dotfiles get 404', async () => {
     const onDisk = await walkFiles(example.dist)
     const listed = new Set(manifest.files.map((file) => file.path))
     const hidden = onDisk.filter((name) => !listed.has(name))
@@ -131,7 +131,7 @@ describe.each(examples)('serve-dist on $name', (example: BuiltExample) => {
     }
   })
 
-  test("a file of the user's own that is compressed already is served as itself", async () => {
+  test('a compressed file of the user is served without Content-Encoding', async () => {
     const own = manifest.files.filter(({ path: name }) => /\.(gz|br|zst)$/.test(name))
     expect(own.length > 0).toBe(example.name.endsWith('spa'))
     for (const file of own) {
@@ -142,7 +142,7 @@ describe.each(examples)('serve-dist on $name', (example: BuiltExample) => {
     }
   })
 
-  test('every variant on the disk, decoded by another decoder than its encoder, equals its original', async () => {
+  test('every variant on the disk equals its original if an independent decoder decodes it', async () => {
     for (const file of manifest.files) {
       const original = await readFile(path.join(example.dist, file.path))
       for (const { coding } of file.variants) {
@@ -155,7 +155,7 @@ describe.each(examples)('serve-dist on $name', (example: BuiltExample) => {
     }
   })
 
-  // Windows knows no SIGTERM: it ends the process at once.
+  // Windows has no SIGTERM: it ends the process at once.
   test.skipIf(process.platform === 'win32')('it stops at SIGTERM with exit code 0', async () => {
     expect(await server.stop()).toMatchObject({ exitCode: 0, errors: '' })
   })
@@ -166,12 +166,12 @@ function isHidden(name: string): boolean {
 }
 
 function fieldsOf(file: ManifestFile, { serving = {} }: Manifest): Record<string, string> {
-  // The script of a worker carries a policy of its own, which may be another one at the next start.
+  // A worker script has its own policy, which may change at the next start.
   const hasPolicy = file.worker === true && serving.csp !== undefined
   return {
     'content-type': file.mediaType,
     'cache-control': cacheControl[hasPolicy ? 'revalidate' : file.cache],
-    // A file that the server makes changes at no time that anybody knows.
+    // A file that the server generates has no modification time.
     ...(file.runtime !== true && { 'last-modified': new Date(file.lastModified).toUTCString() }),
     'x-content-type-options': 'nosniff',
   }

@@ -21,7 +21,10 @@ interface Installation {
   readonly bytes: number
 }
 
-/** `npm install @serve-dist/server` in an empty folder. Of ours, the registry does not have these very versions. */
+/**
+ * Runs `npm install @serve-dist/server` in an empty folder. The registry does not have these versions of
+ * serve-dist's packages.
+ */
 async function install(...flags: readonly string[]): Promise<Installation> {
   const project = await temporaryFolder()
   const files = (await readdir(tarballs)).map((name) => [
@@ -54,7 +57,7 @@ async function writePages(project: string): Promise<void> {
   await writeFile(path.join(project, 'public/index.html'), '<!doctype html><title>page</title>\n'.repeat(60))
 }
 
-/** What the documents say that an installation weighs: all of it, then without what is optional. */
+/** The sizes of an installation in the documents: with and without optional packages. */
 const documents = ['README.md', 'docs/deploying.md'].map((name) =>
   readFileSync(new URL(`../../${name}`, import.meta.url), 'utf8'),
 )
@@ -65,8 +68,8 @@ const said = documents.map((text) => {
   )
 })
 
-/** Packages of others may have grown a little since. */
-function expectSaid(index: number, { packages, bytes }: Installation): void {
+/** Compares an installation with the documents. Third-party packages may have grown slightly. */
+function expectDocumentedSize(index: number, { packages, bytes }: Installation): void {
   const megabytes = bytes / 1e6
   console.log(`an installation: ${packages.length} packages, ${megabytes.toFixed(2)} MB`)
   for (const figures of said) {
@@ -77,10 +80,10 @@ function expectSaid(index: number, { packages, bytes }: Installation): void {
 }
 
 describe('npm install @serve-dist/server', () => {
-  test('brings everything, with the weight that the documents say', async () => {
+  test('installs everything, with the size in the documents', async () => {
     const installation = await install()
     const { project, command } = installation
-    expectSaid(0, installation)
+    expectDocumentedSize(0, installation)
 
     await writePages(project)
     const compressed = await runToEnd(command, { args: ['compress', 'public'], cwd: project })
@@ -99,7 +102,7 @@ describe('npm install @serve-dist/server', () => {
 const addon = fileURLToPath(new URL('../../packages/engine/dist/engine.node', import.meta.url))
 
 describe.skipIf(!existsSync(addon))('npm install of the package of a binary', () => {
-  test('brings what @serve-dist/engine loads on this platform, with the weight that the documents say', async () => {
+  test('installs what @serve-dist/engine loads on this platform, with the size in the documents', async () => {
     const { project } = await install()
     const program = path.join(project, 'load.mjs')
     await writeFile(program, "import { loadEngine } from '@serve-dist/engine'\nconsole.log(loadEngine())")
@@ -117,10 +120,10 @@ describe.skipIf(!existsSync(addon))('npm install of the package of a binary', ()
 })
 
 describe('npm install @serve-dist/server --omit=optional', () => {
-  test('brings what the documents say, which serves all the same', async () => {
+  test('installs what the documents list, and serves', async () => {
     const installation = await install('--omit=optional')
     const { project, command } = installation
-    expectSaid(1, installation)
+    expectDocumentedSize(1, installation)
 
     const dist = await copyBuild(spa.dist)
     const entry = path.join(project, 'entry.mjs')
@@ -145,7 +148,7 @@ describe('npm install @serve-dist/server --omit=optional', () => {
     expect(await serve(['--tls-cert', cert, '--tls-key', key])).toEqual(page)
   })
 
-  test('names a lost manifest and not a missing package where a copy left hidden files out', async () => {
+  test('reports a lost manifest, instead of a missing package, if a copy omits hidden files', async () => {
     const { project, command } = await install('--omit=optional')
     const dist = await copyBuild(spa.dist)
     await rm(path.join(dist, '.serve-dist'), { recursive: true })
@@ -156,7 +159,7 @@ describe('npm install @serve-dist/server --omit=optional', () => {
     expect(end.errors).not.toContain('npm install')
   })
 
-  test('says what to install for what it cannot do, in one line', async () => {
+  test('names the package to install for a missing feature, in one line', async () => {
     const { project, command } = await install('--omit=optional')
     await writePages(project)
     const ends = await Promise.all(
@@ -173,12 +176,12 @@ describe('npm install @serve-dist/server --omit=optional', () => {
     )
   })
 
-  test('brings the preview, which answers a build', async () => {
+  test('installs the preview, which serves a build', async () => {
     const { project } = await install('--omit=optional')
     const dist = await copyBuild(spa.dist)
     const plugin = createRequire(path.join(project, 'package.json')).resolve('@serve-dist/server/vite')
     const program = path.join(project, 'preview.mjs')
-    // Vite is none of ours: it comes from the other project.
+    // Vite is no dependency of serve-dist. It comes from the other project.
     const vite = createRequire(path.join(spa.project, 'package.json')).resolve('vite')
     const text = `
 import { preview } from ${JSON.stringify(pathToFileURL(vite).href)}
@@ -197,7 +200,7 @@ process.once('SIGTERM', () => process.exit(0))
   })
 })
 
-/** A certificate for 127.0.0.1, made by openssl. */
+/** Creates a certificate for 127.0.0.1 with openssl. */
 async function makeCertificate(folder: string): Promise<{ cert: string; key: string }> {
   const [cert, key] = [path.join(folder, 'cert.pem'), path.join(folder, 'key.pem')]
   const kind = ['-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2']

@@ -14,7 +14,7 @@ import { buildStages, stagesProject, viteCommand } from '../src/build-stages.ts'
 import { chromiumPath } from '../src/launch-chromium.ts'
 import { listenLocally } from '../src/listen-locally.ts'
 import {
-  flawlessVisits,
+  expectedVisitsOfBoth,
   openTwoStages,
   startInBoth,
   type TwoStages,
@@ -60,7 +60,7 @@ describe.skipIf(chromiumPath === undefined)('one build in two stages', () => {
 
   afterAll(async () => stages?.close())
 
-  test.each(['express', 'fastify', 'hono'])('in two processes of examples/%s', async (name) => {
+  test.each(['express', 'fastify', 'hono'])('works in two processes of examples/%s', async (name) => {
     const urls = await startInBoth(stages, ({ stage, url }) =>
       startCommand([process.execPath], {
         args: [path.join(examples, name, 'server.js')],
@@ -68,10 +68,10 @@ describe.skipIf(chromiumPath === undefined)('one build in two stages', () => {
         environment: { PORT: '0', STAGE: stage, API_URL: url.href },
       }),
     )
-    expect(await visitBoth(stages, dist, urls)).toEqual(flawlessVisits(stages))
+    expect(await visitBoth(stages, dist, urls)).toEqual(expectedVisitsOfBoth(stages))
   })
 
-  test('in two runs of vite preview, from .env files', async () => {
+  test('works in two runs of vite preview, with .env files', async () => {
     const urls = await startInBoth(stages, async ({ stage, url }) => {
       await writeFile(path.join(stages.folder, `.env.${stage}`), `STAGE=${stage}\nAPI_URL=${url.href}\n`)
       return await startCommand(viteCommand, {
@@ -80,11 +80,11 @@ describe.skipIf(chromiumPath === undefined)('one build in two stages', () => {
         environment: { STAGES_ENV_DIR: stages.folder },
       })
     })
-    expect(await visitBoth(stages, dist, urls)).toEqual(flawlessVisits(stages))
+    expect(await visitBoth(stages, dist, urls)).toEqual(expectedVisitsOfBoth(stages))
   })
 
   test.each(hosts)(
-    'one after the other in %s, by an option that reloads read again',
+    'works one after the other in %s, with an option that each reload reads',
     async (_name, start) => {
       const { blue, green, browser } = stages
       const values: Record<string, string> = { STAGE: 'blue', API_URL: blue.url.href }

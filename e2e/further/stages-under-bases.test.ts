@@ -8,7 +8,7 @@ import { buildStages } from '../src/build-stages.ts'
 import { chromiumPath } from '../src/launch-chromium.ts'
 import { listenLocally } from '../src/listen-locally.ts'
 import {
-  flawlessVisits,
+  expectedVisitsOfBoth,
   openTwoStages,
   type StageServer,
   startInBoth,
@@ -26,32 +26,35 @@ describe.skipIf(chromiumPath === undefined)('one build in two stages', () => {
 
   afterAll(async () => stages?.close())
 
-  test('with a relative base, under the root and under a path that a host takes off', async () => {
+  test('works with a relative base, at the root and under a path that a host strips', async () => {
     const dist = path.join(stages.folder, 'relative')
     await buildStages(dist, ['--base', './'])
     for (const mount of ['/', '/sub/path/']) {
       const urls = await startInBoth(stages, (stage) => serveStage(dist, stage, mount))
-      expect(await visitBoth(stages, dist, urls)).toEqual(flawlessVisits(stages))
+      expect(await visitBoth(stages, dist, urls)).toEqual(expectedVisitsOfBoth(stages))
     }
   })
 
-  test('with a base on another origin, which answers both with the same files', async () => {
+  test('works with a base on another origin, with the same files from both servers', async () => {
     const dist = path.join(stages.folder, 'cdn')
     const cdn = http.createServer()
     const { url: cdnUrl, close } = await listenLocally(cdn)
     onTestFinished(close)
     await buildStages(dist, ['--base', `${cdnUrl.href}app/`], { STAGES_WORKER: 'no-worker.js' })
     expect(await readFile(path.join(dist, 'index.html'), 'utf8')).toContain(`src="${cdnUrl.href}app/assets/`)
-    // Whose values nobody may see.
+    // The CDN's own values must not reach any page.
     const environment = { STAGE: 'cdn', API_URL: cdnUrl.href }
     cdn.on('request', createHandler(await loadSite(dist, { environment, rules: { cors: ['**'] } })))
 
     const urls = await startInBoth(stages, (stage) => serveStage(dist, stage, '/', 'app/'))
-    expect(await visitBoth(stages, dist, urls)).toEqual(flawlessVisits(stages, false))
+    expect(await visitBoth(stages, dist, urls)).toEqual(expectedVisitsOfBoth(stages, false))
   })
 })
 
-/** Serves a build in one stage, below a path that its handler does not see; `page` is where its first page lies. */
+/**
+ * Serves a build in one stage, below a path that its handler does not see. `page` is the path of its first
+ * page.
+ */
 async function serveStage(
   dist: string,
   { stage, url }: StageApi,

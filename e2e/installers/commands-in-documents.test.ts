@@ -3,11 +3,11 @@ import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { sendRequest } from '../src/send-request.ts'
 import { blocks, blocksIn, isNotRun, linesOf, notRun } from './support/document-blocks.ts'
-import { type DocumentedSite, prepareSite, wantsRendered } from './support/documented-site.ts'
+import { type DocumentedSite, prepareSite, needsServerBuild } from './support/documented-site.ts'
 
 const askedServer = /https:\/\/example\.org|http:\/\/127\.0\.0\.1:4173(?=\/)/
 
-/** What is another here: places that only an example has, and ports that somebody else may have. */
+/** Replacements of paths that only the documents' example has, and of ports that another program may use. */
 const replacements = (here: { folder: string; origin: string }) =>
   [
     [new RegExp(askedServer, 'g'), here.origin],
@@ -19,7 +19,7 @@ const replacements = (here: { folder: string; origin: string }) =>
     [/51b09ac4/g, earliestBuild(here.folder)],
   ] satisfies [RegExp, string][]
 
-/** Of the store that a folder has, the id of the build to go back to. */
+/** Returns the ID of the oldest build in a folder's store. */
 function earliestBuild(folder: string): string {
   const file = path.join(folder, 'srv-store/current.json')
   if (!existsSync(file)) return ''
@@ -29,9 +29,9 @@ function earliestBuild(folder: string): string {
 
 const commands = blocksIn('sh').filter(({ code }) => !isNotRun(code.split('\n').slice(0, 2).join('\n')))
 
-test('each block of code is of a language that is run, and what is left out is there', () => {
+test('each code block has a known language, and each exception matches a block', () => {
   const languages = new Set(blocks.map(({ language }) => language))
-  // hosts.slow-test.ts of the server starts nginx with its block.
+  // The server's hosts.slow-test.ts starts nginx with its block.
   expect(languages).toEqual(new Set(['sh', 'js', 'ts', 'json', 'yaml', '_redirects', 'nginx']))
   const texts = [...blocks.map(({ code }) => code), ...blocks.flatMap(linesOf)]
   expect(notRun.filter(([pattern]) => !texts.some((text) => pattern.test(text)))).toEqual([])
@@ -46,12 +46,12 @@ describe.skipIf(process.platform === 'win32')('commands in documents', () => {
 
   test.each(commands)('$place', async (block) => {
     const lines = linesOf(block).filter((line) => !isNotRun(line))
-    const plain = await site.folderFor(lines.filter((line) => !wantsRendered(line)).join('\n'))
+    const plain = await site.folderFor(lines.filter((line) => !needsServerBuild(line)).join('\n'))
     const isAsked = lines.some((line) => askedServer.test(line))
     const other = isAsked ? await site.project.start('npx serve-dist', plain) : undefined
     try {
       for (const line of lines) {
-        const folder = wantsRendered(line) ? await site.folderFor(line) : plain
+        const folder = needsServerBuild(line) ? await site.folderFor(line) : plain
         const text = replacements({ folder, origin: other?.url.origin ?? '' }).reduce(
           (all, [pattern, value]) => all.replaceAll(pattern, value),
           line,
@@ -69,14 +69,14 @@ describe.skipIf(process.platform === 'win32')('commands in documents', () => {
         text,
       )
     ) {
-      // Where the folder of packages is a link, npm would replace it.
+      // If the folder of packages is a link, npm would replace it.
       const place = text.startsWith('npm install') ? site.project.folder : folder
       const { exitCode, output, errors } = await site.project.run(text, place)
       return { text, outcome: exitCode === 0 ? 'done' : `exit code ${exitCode}:\n${output}${errors}` }
     }
     const server = await site.project.start(text, folder)
     try {
-      // On all addresses it calls itself localhost.
+      // On all addresses, the server prints localhost.
       const hostname = text.includes('0.0.0.0') ? 'localhost' : '127.0.0.1'
       const { status } = await sendRequest(server.url)
       const isRight = status === 200 && server.url.hostname === hostname

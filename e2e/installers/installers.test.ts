@@ -39,7 +39,10 @@ function installAndServe(installer: Installer): void {
     return `${end.output}${end.errors}`
   }
 
-  /** What a server that a line starts answers: its page and script in a coding, and whether they decode to what they are. */
+  /**
+   * Starts a server with a command. Returns its page and script in a coding, and whether they decode
+   * correctly.
+   */
   async function visit(line: string, coding: ContentCoding): Promise<object> {
     const server = await project.start(line)
     const ask = async (target: string) => {
@@ -61,19 +64,19 @@ function installAndServe(installer: Installer): void {
     }
   }
 
-  test('builds and serves by the commands of the README', async () => {
+  test('builds and serves with the commands of the README', async () => {
     expect(await readdir(path.join(project.folder, 'dist/.serve-dist'))).toContain('manifest.json')
     expect(await visit(serve, 'br')).toEqual(wholeSite('br'))
   })
 
   test.each(['npx serve-dist --workers 2', 'npx serve-dist --memory-budget 0', 'npx vite preview --port 0'])(
-    'answers by %s',
+    'answers with %s',
     async (line) => {
       expect(await visit(line, 'zstd')).toEqual(wholeSite('zstd'))
     },
   )
 
-  test('encodes a folder of its own in threads, and reports and explains it', async () => {
+  test('compresses a folder in threads, reports and explains it', async () => {
     for (const name of ['a', 'b', 'c']) {
       const words = Array.from({ length: 30_000 }, (_, index) => `${name}${(index * 7919) % 10_007}`)
       await project.write(`public/${name}.txt`, words.join(' '))
@@ -90,7 +93,7 @@ function installAndServe(installer: Installer): void {
     expect(await visit('npx serve-dist public', 'zstd')).toEqual(wholeSite('zstd'))
   })
 
-  test('names an optional package that is missing, and finds it once it is installed', async () => {
+  test('names a missing optional package, and finds it after its installation', async () => {
     expect(await project.run('npx serve-dist --access-log json')).toMatchObject({
       exitCode: 1,
       errors: expect.stringMatching(/^serve-dist: SD_PACKAGE_MISSING: .+npm install pino$/m),
@@ -99,7 +102,7 @@ function installAndServe(installer: Installer): void {
     expect(await visit('npx serve-dist --access-log json', 'gzip')).toEqual(wholeSite('gzip'))
   })
 
-  test('needs no installation of its own for a folder that no Vite made', async () => {
+  test('compresses a folder that Vite did not build, without an installation', async () => {
     const empty = await newProject(installer)
     onTestFinished(() => empty.remove())
     const { output, errors } = await empty.run('npx @serve-dist/server compress . --exclude .npmrc')

@@ -24,7 +24,7 @@ const others = programs.filter(
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const navigation = { accept: 'text/html', 'sec-fetch-mode': 'navigate' }
 
-/** A field, what it has, and what a block says that wants it. */
+/** A field, its expected value, and the text of a block that configures it. */
 const shownFields = [
   ['content-security-policy-report-only', /connect-src 'self' https:\/\/api\.example\.org;/, 'reportOnly'],
   ['content-security-policy', /img-src 'self' data: https:\/\/images\.example\.org;/, 'images.example'],
@@ -32,7 +32,7 @@ const shownFields = [
   ['x-robots-tag', /^noindex$/, 'X-Robots-Tag'],
 ] as const
 
-/** What a block leaves out, as the text above it says what it is. */
+/** Code that a block omits, as the text above the block says. */
 const leftOut = 'const frameworkHandler = (request, response) => response.end("framework")\n'
 
 describe.skipIf(process.platform === 'win32')('programs in documents', () => {
@@ -50,7 +50,7 @@ describe.skipIf(process.platform === 'win32')('programs in documents', () => {
     expect(await site.project.run('npx vite build', folder)).toMatchObject({ exitCode: 0 })
   })
 
-  test.each(servers)('$place answers', async (block) => {
+  test.each(servers)('$place serves the build', async (block) => {
     const folder = await site.folderFor(block.code)
     const port = await freePort()
     const [program, file] = [commandOf(block), path.join(folder, 'server.js')]
@@ -63,7 +63,7 @@ describe.skipIf(process.platform === 'win32')('programs in documents', () => {
       code.includes('const frameworkHandler') || !code.includes('frameworkHandler') ? '' : leftOut
     await writeFile(file, `${prelude}${code}\nconsole.log('http://127.0.0.1:${port}/ ')\n`)
     const hasApi = code.includes('/api/time')
-    // Where nothing is behind the build, its own type decides.
+    // Without an application after the build, the build's type decides.
     const isApplication =
       code.includes("'spa'") || code.includes('createServer') || code.includes('await serve({')
     const server = await site.project.start(`${program} server.js`, folder)
@@ -73,7 +73,7 @@ describe.skipIf(process.platform === 'win32')('programs in documents', () => {
           headers: { ...headers, ...(code.includes('allowHosts') && { host: 'example.com' }) },
         })
       const page = await vi.waitFor(() => ask('/', { 'accept-encoding': 'br' }), 10_000)
-      // A browser navigates there, too.
+      // A browser may navigate there, too.
       const time = hasApi ? (await ask('/api/time', navigation)).body.toString() : '{"time":0}'
       expect({
         page: [page.status, page.headers['content-encoding']],
@@ -91,7 +91,7 @@ describe.skipIf(process.platform === 'win32')('programs in documents', () => {
     }
   })
 
-  /** Builds with the values of docs/environment.md, and answers the line by which that starts a server. */
+  /** Builds with the values of docs/environment.md. Returns the command that starts a server. */
   async function buildWithEnvironment(folder: string, imports: string): Promise<string> {
     await writeFile(path.join(folder, 'vite.config.ts'), configurations.find(isAboutEnvironment)?.code ?? '')
     await writeFile(path.join(folder, 'src/later.ts'), imports)
@@ -102,7 +102,7 @@ describe.skipIf(process.platform === 'win32')('programs in documents', () => {
   }
 
   test.each(modules)(
-    '$place gets the values of the server that docs/environment.md starts',
+    '$place gets the values that docs/environment.md sets for the server',
     async ({ code }) => {
       const folder = await site.folderFor(code)
       const start = await buildWithEnvironment(folder, code)
@@ -120,7 +120,7 @@ describe.skipIf(process.platform === 'win32')('programs in documents', () => {
     },
   )
 
-  test.each(clients)('$place is built in', async ({ code }) => {
+  test.each(clients)('$place is bundled', async ({ code }) => {
     const folder = await site.folderFor(code)
     await writeFile(path.join(folder, 'src/later.ts'), code)
     expect(await site.project.run('npx vite build', folder)).toMatchObject({ exitCode: 0 })
@@ -136,7 +136,7 @@ describe.skipIf(process.platform === 'win32')('programs in documents', () => {
     expect(await site.project.run('node program.mjs', folder)).toMatchObject({ exitCode: 0, errors: '' })
   })
 
-  test.each(rules)('$place is obeyed', async ({ code }) => {
+  test.each(rules)('$place is applied', async ({ code }) => {
     const folder = await site.folderFor(code)
     const imports = modules.find(isAboutEnvironment)?.code ?? ''
     const start = code.includes('env:') ? await buildWithEnvironment(folder, imports) : 'npx serve-dist'
@@ -160,36 +160,31 @@ describe.skipIf(process.platform === 'win32')('programs in documents', () => {
     expect(answer).toMatchObject({ status: 200, body: page.body })
   })
 
-  test.each(blocksIn('yaml'))(
-    '$place has steps that a shell reads, and commands that work',
-    async ({ code }) => {
-      const folder = await site.folderFor(code)
-      await mkdir(path.join(folder, '../report'))
-      const workflow: { jobs: Record<string, { steps: { run?: string }[] }> } = parse(code)
-      const scripts = Object.values(workflow.jobs).flatMap(({ steps }) =>
-        steps.flatMap(({ run }) => run ?? []),
-      )
-      expect(scripts.length).toBeGreaterThan(0)
-      for (const script of scripts) {
-        expect(await runCommand(['bash', '-n', '-c', script], { isQuiet: true })).toEqual({
-          exitCode: 0,
-          output: '',
-        })
-        const lines = script.split('\n').filter((line) => line.startsWith('npx '))
-        // Of the workflow's own environment.
-        const store = code.includes('SERVE_DIST_STORE') ? 'SERVE_DIST_STORE=srv-store ' : ''
-        for (const line of lines)
-          expect(await site.project.run(store + line, folder)).toMatchObject({ exitCode: 0 })
-      }
-    },
-  )
+  test.each(blocksIn('yaml'))('$place has valid shell steps, and commands that work', async ({ code }) => {
+    const folder = await site.folderFor(code)
+    await mkdir(path.join(folder, '../report'))
+    const workflow: { jobs: Record<string, { steps: { run?: string }[] }> } = parse(code)
+    const scripts = Object.values(workflow.jobs).flatMap(({ steps }) => steps.flatMap(({ run }) => run ?? []))
+    expect(scripts.length).toBeGreaterThan(0)
+    for (const script of scripts) {
+      expect(await runCommand(['bash', '-n', '-c', script], { isQuiet: true })).toEqual({
+        exitCode: 0,
+        output: '',
+      })
+      const lines = script.split('\n').filter((line) => line.startsWith('npx '))
+      // From the workflow's `env`.
+      const store = code.includes('SERVE_DIST_STORE') ? 'SERVE_DIST_STORE=srv-store ' : ''
+      for (const line of lines)
+        expect(await site.project.run(store + line, folder)).toMatchObject({ exitCode: 0 })
+    }
+  })
 
   test('docs/operating.md shows the keys of /readyz', async () => {
     const [shown = ''] = blocksIn('json').flatMap(({ code }) => (code.includes('"ready"') ? [code] : []))
     const folder = await site.folderFor('')
     const server = await site.project.start('npx serve-dist --ops 127.0.0.1:0', folder)
     try {
-      // The second address that it prints.
+      // The second URL of the output.
       const ops = await vi.waitUntil(
         () => Array.from(server.output().output.matchAll(/http:\/\/\S+/g), ([found]) => found)[1],
       )
@@ -214,7 +209,7 @@ function isConfiguration(code: string): boolean {
   )
 }
 
-/** How a server is started: Deno by the command of the document. */
+/** Returns the command that starts a server. Deno's is in the document. */
 function commandOf({ code }: Block): string {
   if (code.includes('Bun.serve')) return findRuntime('bun') ?? 'bun'
   if (!code.includes('Deno.serve')) return 'node'

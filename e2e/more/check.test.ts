@@ -30,8 +30,7 @@ afterAll(async () => {
   await Promise.all([server?.stop(), replica?.stop()])
 })
 
-/** Stops the proxy when the test is done. */
-function untilDone(proxy: Proxy): Proxy {
+function stopAfterTest(proxy: Proxy): Proxy {
   onTestFinished(() => proxy.stop())
   return proxy
 }
@@ -41,8 +40,8 @@ async function optionsFor(program: string | undefined): Promise<ProxyOptions> {
   return { program, origin: server.url, directory: await temporaryFolder() }
 }
 
-/** Another value in the place of a field that serve-dist has sent. */
-function replaced(name: string, value: string): string {
+/** Returns nginx directives that replace a field of serve-dist. */
+function replaceField(name: string, value: string): string {
   return `proxy_hide_header ${name}; add_header ${name} "${value}" always;`
 }
 
@@ -59,22 +58,22 @@ describe.skipIf(nginx === undefined && !isRequired)('serve-dist check behind ngi
   const file = fileURLToPath(new URL('../../deploy/nginx/serve-dist.conf', import.meta.url))
 
   test.each(['serve-dist.conf', 'serve-dist-cache.conf'])('finds nothing wrong with %s', async (name) => {
-    const proxy = untilDone(await startNginx(name, await optionsFor(nginx)))
+    const proxy = stopAfterTest(await startNginx(name, await optionsFor(nginx)))
     expect(await check(proxy)).toEqual({ exitCode: 0, stopped: undefined, findings: {} })
-    // What the cache has kept by now is right, too.
+    // Responses from the cache are correct, too.
     expect(await check(proxy)).toEqual({ exitCode: 0, stopped: undefined, findings: {} })
   })
 
   test('finds nothing wrong with two replicas of the same build', async () => {
     const text = await readFile(file, 'utf8')
     const line = `server ${server.url.host}; server ${replica.url.host};`
-    const proxy = untilDone(
+    const proxy = stopAfterTest(
       await startNginxWith(text.replace('server 127.0.0.1:4173;', line), await optionsFor(nginx)),
     )
     expect(await check(proxy)).toEqual({ exitCode: 0, stopped: undefined, findings: {} })
   })
 
-  // Each is the only change of a right configuration, behind its `proxy_pass`.
+  // Each row is one fault in a correct configuration, after its `proxy_pass`.
   test.each<readonly [string, 'error' | 'warning', string, RegExp]>([
     [
       'stripped',
@@ -113,13 +112,18 @@ describe.skipIf(nginx === undefined && !isRequired)('serve-dist check behind ngi
     [
       'hashed-not-kept',
       'warning',
-      replaced('Cache-Control', 'no-cache'),
+      replaceField('Cache-Control', 'no-cache'),
       /hashed files .*nginx: remove expires/,
     ],
     ['page-kept', 'error', 'expires 1h;', /^Cache-Control of pages \(\/\) is .*3600.*nginx: remove expires/],
     ['file-kept', 'warning', 'expires 1h;', /^Cache-Control of files without a hash/],
-    ['missing-kept', 'warning', replaced('Cache-Control', 'max-age=600'), /^the 404 .*may be cached/],
-    ['media-type', 'error', replaced('Content-Type', 'text/plain'), /^Content-Type of .* is text\/plain: /],
+    ['missing-kept', 'warning', replaceField('Cache-Control', 'max-age=600'), /^the 404 .*may be cached/],
+    [
+      'media-type',
+      'error',
+      replaceField('Content-Type', 'text/plain'),
+      /^Content-Type of .* is text\/plain: /,
+    ],
     [
       'field-lost',
       'warning',
@@ -129,7 +133,7 @@ describe.skipIf(nginx === undefined && !isRequired)('serve-dist check behind ngi
     [
       'broken-coding',
       'error',
-      `location /data/ { ${replaced('Content-Encoding', 'gzip')} proxy_pass http://site; }`,
+      `location /data/ { ${replaceField('Content-Encoding', 'gzip')} proxy_pass http://site; }`,
       /^the gzip body of \/data\/species.json cannot be decoded/,
     ],
     [
@@ -142,15 +146,17 @@ describe.skipIf(nginx === undefined && !isRequired)('serve-dist check behind ngi
     const text = await readFile(file, 'utf8')
     const wrong = text.replace('proxy_pass http://site;', `proxy_pass http://site; ${line}`)
     const { exitCode, findings } = await check(
-      untilDone(await startNginxWith(wrong, await optionsFor(nginx))),
+      stopAfterTest(await startNginxWith(wrong, await optionsFor(nginx))),
     )
     expect(findings).toMatchObject({ [code]: expect.stringMatching(sentence) })
     expect(level === 'warning' || exitCode === 1).toBe(true)
   })
 
-  test('finds http1 where TLS offers no HTTP/2', async () => {
+  test('finds http1 if TLS offers no HTTP/2', async () => {
     const text = (await readFile(file, 'utf8')).replace(' http2;', ';')
-    const { exitCode, findings } = await check(untilDone(await startNginxWith(text, await optionsFor(nginx))))
+    const { exitCode, findings } = await check(
+      stopAfterTest(await startNginxWith(text, await optionsFor(nginx))),
+    )
     expect({ exitCode, findings }).toEqual({
       exitCode: 0,
       findings: { http1: expect.stringMatching(/^HTTP\/2 is not offered: .*nginx: listen 443 ssl http2/) },
@@ -174,13 +180,13 @@ describe.skipIf(nginx === undefined && !isRequired)('serve-dist check behind ngi
     const text = (await readFile(folder, 'utf8')).replaceAll(/proxy_cache site;|add_header X-Cache .*;/g, '')
     const wrong = text.replaceAll('proxy_pass http://site;', `proxy_pass http://site; ${lines}`)
     const { exitCode, findings } = await check(
-      untilDone(await startNginxWith(wrong, await optionsFor(nginx))),
+      stopAfterTest(await startNginxWith(wrong, await optionsFor(nginx))),
     )
     expect(findings).toMatchObject({ [code]: expect.stringMatching(sentence) })
     expect(exitCode).toBe(1)
   })
 
-  test('finds etag-changes where nginx makes tags of the times of two copies', async () => {
+  test('finds etag-changes if nginx derives tags from the times of two copies', async () => {
     const copy = path.join(await temporaryFolder(), 'dist')
     await cp(dist, copy, { recursive: true })
     const text = `
@@ -193,7 +199,7 @@ describe.skipIf(nginx === undefined && !isRequired)('serve-dist check behind ngi
       .replace('127.0.0.1:81', `unix:${given.directory}/1.sock`)
       .replace('127.0.0.1:82', `unix:${given.directory}/2.sock`)
       .replaceAll('ONE', given.directory)
-    const { exitCode, findings } = await check(untilDone(await startNginxWith(placed, given)))
+    const { exitCode, findings } = await check(stopAfterTest(await startNginxWith(placed, given)))
     expect(findings).toMatchObject({
       'etag-changes': expect.stringMatching(
         /^2 different ETags in 6 tries for \/.*nginx derives ETags from file times/,
@@ -210,7 +216,7 @@ describe.skipIf(nginx === undefined && !isRequired)('serve-dist check behind ngi
   ])('stops at %s', async (_what, line, sentence) => {
     const text = await readFile(file, 'utf8')
     const wrong = text.replace('proxy_pass http://site;', `proxy_pass http://site; ${line}`)
-    const run = await check(untilDone(await startNginxWith(wrong, await optionsFor(nginx))))
+    const run = await check(stopAfterTest(await startNginxWith(wrong, await optionsFor(nginx))))
     expect(run).toEqual({ exitCode: 1, stopped: expect.stringMatching(sentence), findings: {} })
   })
 })
@@ -218,14 +224,14 @@ describe.skipIf(nginx === undefined && !isRequired)('serve-dist check behind ngi
 describe.skipIf(varnish === undefined && !isRequired)('serve-dist check behind Varnish', () => {
   const noGzip = ['http_gzip_support=off']
 
-  test('finds nothing wrong where it leaves codings alone', async () => {
-    const proxy = untilDone(await startVarnish(await optionsFor(varnish), '', noGzip))
+  test('finds nothing wrong if Varnish does not handle codings', async () => {
+    const proxy = stopAfterTest(await startVarnish(await optionsFor(varnish), '', noGzip))
     expect(await check(proxy)).toEqual({ exitCode: 0, stopped: undefined, findings: {} })
     expect(await check(proxy)).toEqual({ exitCode: 0, stopped: undefined, findings: {} })
   })
 
-  test('finds stripped by default: it knows gzip alone', async () => {
-    const proxy = untilDone(await startVarnish(await optionsFor(varnish), '', []))
+  test('finds stripped by default because Varnish only supports gzip', async () => {
+    const proxy = stopAfterTest(await startVarnish(await optionsFor(varnish), '', []))
     const { findings } = await check(proxy)
     expect(findings).toMatchObject({
       stripped: expect.stringMatching(
@@ -257,7 +263,7 @@ describe.skipIf(varnish === undefined && !isRequired)('serve-dist check behind V
   ])('finds %s: %s', async (code, line, parameters, sentence) => {
     const rules = `sub vcl_backend_response { ${line} }`
     const { findings } = await check(
-      untilDone(await startVarnish(await optionsFor(varnish), rules, parameters)),
+      stopAfterTest(await startVarnish(await optionsFor(varnish), rules, parameters)),
     )
     expect(findings).toMatchObject({ [code]: expect.stringMatching(sentence) })
   })
@@ -265,13 +271,13 @@ describe.skipIf(varnish === undefined && !isRequired)('serve-dist check behind V
 
 describe.skipIf(caddy === undefined && !isRequired)('serve-dist check behind Caddy', () => {
   test('finds nothing wrong with deploy/caddy/Caddyfile', async () => {
-    const proxy = untilDone(await startCaddy(await optionsFor(caddy)))
+    const proxy = stopAfterTest(await startCaddy(await optionsFor(caddy)))
     expect(await check(proxy)).toEqual({ exitCode: 0, stopped: undefined, findings: {} })
   })
 
-  test('finds shared-etag where it unpacks what it asked for in gzip', async () => {
+  test('finds shared-etag if Caddy decodes gzip that it requested', async () => {
     const proxy = await startCaddy(await optionsFor(caddy), (text) => text.replace('compression off', ''))
-    const { exitCode, findings } = await check(untilDone(proxy))
+    const { exitCode, findings } = await check(stopAfterTest(proxy))
     expect({ exitCode, findings }).toEqual({
       exitCode: 1,
       findings: { 'shared-etag': expect.stringMatching(/^the same strong ETag .*Caddy: turn off compression/) },

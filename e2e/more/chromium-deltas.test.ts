@@ -19,7 +19,7 @@ import { temporaryFolder } from '../src/temporary-folder.ts'
 import { waitUntilCurrent } from '../src/wait-until-current.ts'
 import { urlOfFile } from '../src/url-of-file.ts'
 
-// The texts of examples/spa that change.
+// Texts of examples/spa that the builds change.
 const line = { 'glossary.tsx': ['at least, when maps', 'at the latest, when maps'] } as const
 const styles = {
   'main.css': ['letter-spacing: -0.02em', 'letter-spacing: -0.01em'],
@@ -27,7 +27,7 @@ const styles = {
   'species.ts': ['(2000, month - 1)', '(2001, month - 1)'],
 } as const
 
-/** Builds in a row, each with what has changed before it. */
+/** Successive builds with their changes. */
 const builds: readonly [string, SpaChanges][] = [
   ['the first', { hasRouterBefore: true }],
   ['one line of a shared module', { hasRouterBefore: true, edits: line }],
@@ -69,17 +69,17 @@ describe.skipIf(chromiumPath === undefined || node === undefined)('a visitor of 
   const visitWith = async (visitor: ReturningVisitor, build: number): Promise<Visit> => {
     const visit = await visitor.visit()
     expect(visit.complaints).toEqual([])
-    await visitor.untilOffered([...dictionariesOf(manifestOf(build)).values()])
+    await visitor.waitUntilOffered([...dictionariesOf(manifestOf(build)).values()])
     return visit
   }
 
-  test('loads what changed as deltas, build after build, for a tenth of the bytes after a line', async () => {
+  test('loads changes as deltas, build after build: a tenth of the bytes for one line', async () => {
     const store = await temporaryFolder()
     await deploy(store, 0)
     const { url } = await serveStore(store)
     const plain = await serveStore(store, ['--no-deltas'])
-    const visitor = await openReturningVisitor(browser, byName(url))
-    const other = await openReturningVisitor(browser, byName(plain.url))
+    const visitor = await openReturningVisitor(browser, useHostName(url))
+    const other = await openReturningVisitor(browser, useHostName(plain.url))
     await visitWith(visitor, 0)
     await other.visit()
     const shares: number[] = []
@@ -94,14 +94,14 @@ describe.skipIf(chromiumPath === undefined || node === undefined)('a visitor of 
     expect(shares[0]).toBeLessThanOrEqual(0.1)
   })
 
-  test('loads them by HTTP/2 over TLS', async () => {
+  test('loads deltas over HTTP/2', async () => {
     const files = await temporaryFolder()
     const { cert, key } = makeCertificate()
     const [certFile, keyFile] = [path.join(files, 'cert.pem'), path.join(files, 'key.pem')]
     await Promise.all([writeFile(certFile, cert), writeFile(keyFile, key)])
     const publicKey = new X509Certificate(cert).publicKey.export({ type: 'spki', format: 'der' })
     const digest = createHash('sha256').update(publicKey).digest('base64')
-    // Of what comes with an error that a page ignores, Chromium keeps nothing: here is none.
+    // If a page ignores certificate errors, Chromium caches nothing. So this one trusts the key.
     const trusting = await launchChromium([`--ignore-certificate-errors-spki-list=${digest}`])
     onTestFinished(() => trusting.close())
     const flags = ['--tls-cert', certFile, '--tls-key', keyFile]
@@ -110,19 +110,19 @@ describe.skipIf(chromiumPath === undefined || node === undefined)('a visitor of 
     await expectDeltas(visitor, visit, changedBetween(0, 1))
   })
 
-  test('loads them from several workers', async () => {
+  test('loads deltas from several workers', async () => {
     const { visitor, visit } = await visitAfterLine(browser, ['--workers', '2'])
     expect(visit.protocols).toEqual(new Set(['http/1.1']))
     await expectDeltas(visitor, visit, changedBetween(0, 1))
   })
 
-  test('loads the right bytes after a rollback, whichever build the cache has', async () => {
+  test('loads the correct bytes after a rollback, with either build in the cache', async () => {
     const store = await temporaryFolder()
     await deploy(store, 0)
     const { url } = await serveStore(store)
     const [older, newer] = [
-      await openReturningVisitor(browser, byName(url)),
-      await openReturningVisitor(browser, byName(url)),
+      await openReturningVisitor(browser, useHostName(url)),
+      await openReturningVisitor(browser, useHostName(url)),
     ]
     await visitWith(older, 0)
     for (const build of [1, 2]) await deploy(store, build)
@@ -131,14 +131,14 @@ describe.skipIf(chromiumPath === undefined || node === undefined)('a visitor of 
     await rollback(await openStore(store))
     await waitUntilCurrent(url, manifestOf(1).buildId)
     await expectDeltas(older, await visitWith(older, 1), changedBetween(0, 1))
-    // The older build has no delta against the newer one.
+    // The older build has no delta from the newer one.
     const { files } = await visitWith(newer, 1)
     const changed = changedBetween(2, 1)
     expect(new Set(changed.map((file) => files.get(file.path)?.contentEncoding))).toEqual(new Set(['zstd']))
     await expectDigests(newer, changed)
   })
 
-  test('is alone in getting other answers than without deltas', async () => {
+  test('does not change the responses to clients without dictionaries', async () => {
     const store = await temporaryFolder()
     for (const build of [0, 1]) await deploy(store, build)
     const [{ url }, { url: without }] = [await serveStore(store), await serveStore(store, ['--no-deltas'])]
@@ -173,15 +173,15 @@ describe.skipIf(chromiumPath === undefined || node === undefined)('a visitor of 
     const store = await temporaryFolder()
     await deploy(store, 0)
     const { url } = await serveStore(store, flags)
-    const visitor = await openReturningVisitor(by, byName(url))
+    const visitor = await openReturningVisitor(by, useHostName(url))
     await visitWith(visitor, 0)
     await deploy(store, 1)
-    // Each connection may be another worker's.
+    // Each connection may reach a different worker.
     for (let asked = 0; asked < 8; asked += 1) await waitUntilCurrent(url, manifestOf(1).buildId)
     return { visitor, visit: await visitWith(visitor, 1) }
   }
 
-  /** What a browser that had a build can have a dictionary for, of another. */
+  /** Lists files of a build that may have a dictionary in the previous build. */
   function changedBetween(before: number, now: number): ManifestFile[] {
     const had = new Set(manifestOf(before).files.map(({ sha256 }) => sha256))
     const dictionaries = dictionariesOf(manifestOf(before))
@@ -191,8 +191,8 @@ describe.skipIf(chromiumPath === undefined || node === undefined)('a visitor of 
   }
 })
 
-/** Chromium knows what it may trust by name. */
-function byName(url: URL): URL {
+/** Replaces the address by the name that Chromium trusts. */
+function useHostName(url: URL): URL {
   return Object.assign(new URL(url), { hostname: 'localhost' })
 }
 
@@ -218,11 +218,11 @@ async function expectDigests(visitor: ReturningVisitor, files: readonly Manifest
 interface Printed {
   readonly visit: Visit
   readonly changed: readonly ManifestFile[]
-  /** The same of a visitor of a server without deltas. */
+  /** The visit of a client without deltas. */
   readonly without: Visit
 }
 
-/** Prints what a visit cost, and answers the share of brotli's bytes. */
+/** Prints the cost of a visit. Returns the share of brotli's bytes. */
 function print(title: string, { visit, changed, without }: Printed): number {
   let [deltas, brotli] = [0, 0]
   const rows = changed.map((file) => {

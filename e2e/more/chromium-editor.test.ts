@@ -30,7 +30,7 @@ describe.skipIf(chromiumPath === undefined)('Chromium on examples/editor', () =>
     }
   })
 
-  test('revalidates the page at a reload and fetches none of its ten megabytes', async () => {
+  test('revalidates the page at a reload, and fetches none of its ten megabytes', async () => {
     const { page, complaints } = await openPage(served.browser)
     await page.goto(served.url.href)
     await page.locator('body[data-ready="true"]').waitFor({ timeout: 60_000 })

@@ -24,7 +24,7 @@ describe.runIf(s3 !== undefined && chromiumPath !== undefined)('two replicas of 
   })
   afterAll(() => browser?.close())
 
-  test('answer a tab of either build, while one of them is still on the old one', async () => {
+  test('serve tabs of either build while one of them still has the old build', async () => {
     if (s3 === undefined) return
     const environment = s3Environment(s3.endpoint, s3.root)
     for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value)
@@ -40,7 +40,7 @@ describe.runIf(s3 !== undefined && chromiumPath !== undefined)('two replicas of 
       serveStore(place, [], environment),
       serveStore(place, [], s3Environment(storeOfBehind.endpoint, s3.root)),
     ])
-    // The second replica cannot read which build is current.
+    // The second replica cannot read the current build.
     storeOfBehind.fail(({ path: asked }) =>
       asked.endsWith('current.json') ? { reset: 'before' } : undefined,
     )
@@ -56,12 +56,12 @@ describe.runIf(s3 !== undefined && chromiumPath !== undefined)('two replicas of 
     await waitUntilCurrent(ahead.url, id)
     expect(await (await openTab(browser, behind.url)).version()).toBe(1)
 
-    // A page of the old build, whose chunks the new one lacks.
+    // A page of the old build. The new build lacks its chunks.
     expect(await openAllRoutes(old)).toEqual(shownBy(1))
     expect([old.loads(), old.wrongAnswers]).toEqual([1, []])
 
-    // A page of the new build, whose chunks the replica behind does not know. It takes them over while the page waits; a
-    // busy machine may need longer than half a second for that, and then the next page has them.
+    // A page of the new build. The replica that is behind does not have its chunks and fetches them while the
+    // page waits. On a busy machine that may take longer than 0.5 s. Then the next page has them.
     storeOfBehind.fail()
     ;[pages, files] = [ahead.url, behind.url]
     await vi.waitFor(

@@ -9,7 +9,7 @@ import { walkFiles } from '../src/walk-files.ts'
 
 const examples = fileURLToPath(new URL('../../examples', import.meta.url))
 
-/** Builds by the project's own Vite and configuration; only the folders are ours. */
+/** Builds with the project's own Vite and configuration, but with other folders. */
 const program = `
 const { build } = await import('vite')
 const [outDir] = process.argv.slice(1)
@@ -20,14 +20,14 @@ async function build(example: string, dist: string): Promise<string> {
   const end = await runToEnd([process.execPath, '--input-type=module', '--eval', program], {
     args: [dist],
     cwd: path.join(examples, example),
-    // Else each build has the times of its own second.
+    // Without it, each build has different times.
     environment: { SOURCE_DATE_EPOCH: '1700000000' },
   })
   expect(end).toMatchObject({ exitCode: 0 })
   return dist
 }
 
-/** The digest of every file, variants and manifest among them. */
+/** Returns the digest of every file, including variants and the manifest. */
 async function digestsIn(dist: string): Promise<Record<string, string>> {
   const digests = (await walkFiles(dist)).map(async (name) => {
     const bytes = await readFile(path.join(dist, name))
@@ -38,10 +38,10 @@ async function digestsIn(dist: string): Promise<Record<string, string>> {
 
 describe('@serve-dist/vite', () => {
   test.each(['spa', 'editor', 'multi-page', 'ssr'])(
-    'makes the same of examples/%s with a full cache as with an empty one, byte for byte',
+    'builds examples/%s with the same bytes from a full cache and from an empty one',
     async (example) => {
       const project = await temporaryFolder()
-      // The cache is that of the package that the folder belongs to.
+      // The cache belongs to the package that contains the folder.
       await writeFile(path.join(project, 'package.json'), '{}')
       const cold = await build(example, path.join(project, 'cold'))
       expect(await walkFiles(path.join(project, 'node_modules/.cache/serve-dist'))).not.toEqual([])

@@ -30,7 +30,7 @@ describe.skipIf(nginx === undefined && !isRequired)('deploy/nginx', () => {
 })
 
 describe.skipIf(systemdAnalyze === undefined && !isRequired)('deploy/systemd', () => {
-  test('passes `systemd-analyze verify` without a word', async () => {
+  test('passes `systemd-analyze verify` without output', async () => {
     const units = await copyUnits()
     expect(await runCommand(['systemd-analyze', 'verify', ...units], { isQuiet: true })).toEqual({
       exitCode: 0,
@@ -38,7 +38,7 @@ describe.skipIf(systemdAnalyze === undefined && !isRequired)('deploy/systemd', (
     })
   })
 
-  test('exposes the service by 0.4 of 10 at most', async () => {
+  test('has an exposure of at most 0.4 of 10', async () => {
     const [, service = ''] = await copyUnits()
     const analyze = ['systemd-analyze', 'security', '--offline=yes', '--no-pager', service] as const
     const { output } = await runCommand(analyze, { isQuiet: true })
@@ -47,13 +47,13 @@ describe.skipIf(systemdAnalyze === undefined && !isRequired)('deploy/systemd', (
 })
 
 describe.skipIf(go === undefined && !isRequired)('deploy/kubernetes', () => {
-  // From the first that knows `sleep` as a hook without being asked to, to the newest whose schemas are published.
+  // From the first version that has the `sleep` hook by default to the newest with published schemas.
   test.each([
     ['serve-dist.yaml', '1.30.0'],
     ['serve-dist.yaml', '1.37.0'],
     ['serve-dist-store.yaml', '1.30.0'],
     ['serve-dist-store.yaml', '1.37.0'],
-  ])('%s is known to Kubernetes %s, by kubeconform', async (name, version) => {
+  ])('%s is valid for Kubernetes %s in kubeconform', async (name, version) => {
     const kubeconform = await installKubeconform(version)
     const manifest = path.join(root, 'deploy/kubernetes', name)
     const result = await runCommand([...kubeconform, manifest], { isQuiet: true })
@@ -66,14 +66,14 @@ describe.skipIf(go === undefined && !isRequired)('deploy/kubernetes', () => {
 
 describe('examples/spa/Dockerfile', () => {
   test.each([':', '', '*:', '0.0.0.0:', '127.0.0.1:', 'localhost:'])(
-    'is healthy as soon as the server is ready, with OPS=%s9090',
+    'becomes healthy when the server is ready, with OPS=%s9090',
     async (host) => {
       const text = await readFile(path.join(root, 'examples/spa/Dockerfile'), 'utf8')
       const [, healthcheck = ''] = /^HEALTHCHECK .*\\\n {2}CMD (.*)$/m.exec(text) ?? []
       const [, ...check]: string[] = JSON.parse(healthcheck)
       const server = await startCommand(command, { args: ['--port', '0', '--ops', ':0'], cwd: project })
       try {
-        // The second URL that it prints.
+        // The second URL of the output.
         const port = await vi.waitUntil(
           () => Array.from(server.output().output.matchAll(/http:\/\/\S+:(\d+)\//g), ([, found]) => found)[1],
         )
@@ -91,7 +91,7 @@ describe('examples/spa/Dockerfile', () => {
   )
 })
 
-/** The units, for a site that is there. */
+/** Copies the units, with the paths of an existing site. */
 async function copyUnits(): Promise<readonly string[]> {
   const folder = await temporaryFolder()
   const copies = ['serve-dist.socket', 'serve-dist.service'].map(async (name) => {

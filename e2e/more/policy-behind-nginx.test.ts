@@ -15,11 +15,12 @@ const nginx = await findProgram('nginx')
 const isRequired = process.platform === 'linux' && process.env['CI'] !== undefined
 const packedSpa = inject('packedSpa')
 const multiPage = fileURLToPath(new URL('../../examples/multi-page', import.meta.url))
-// A start on an example of a framework that warned of a head too long would fail that framework's own test.
+// Examples of frameworks are not needed here: their own tests fail if a start warns of a head that is too
+// long.
 const examples = [packedSpa, ...inject('examples'), await buildExample('multi-page', multiPage)]
 const field = 'content-security-policy'
 
-/** nginx as it comes, but for the address behind it. */
+/** Starts nginx with its default settings and an upstream. */
 async function startDefaultNginx(origin: URL, more = ''): Promise<Proxy> {
   const site = `server { listen 80; location / { proxy_pass http://127.0.0.1:4173; ${more} } }`
   return await startNginxWith(site, {
@@ -29,7 +30,7 @@ async function startDefaultNginx(origin: URL, more = ''): Promise<Proxy> {
   })
 }
 
-/** Pages with so many scripts that stand inline, and are their names. */
+/** Writes pages named after their number of inline scripts. */
 async function writePages(folder: string, counts: readonly number[]): Promise<void> {
   for (const count of counts) {
     const scripts = Array.from(
@@ -67,7 +68,7 @@ describe.skipIf(nginx === undefined && !isRequired)('nginx with its defaults', (
     }
   })
 
-  test('answers 502 for pages that a start warned of, until it takes larger heads', async () => {
+  test('answers 502 for pages that caused a start warning, until nginx accepts larger heads', async () => {
     const { command } = packedSpa
     const folder = await temporaryFolder()
     await writePages(folder, [50, 70])

@@ -7,7 +7,7 @@ import { type RunningCommand, startCommand } from '../src/start-command.ts'
 import { type Proxy, startCaddy, startNginx } from '../src/start-proxy.ts'
 import { temporaryFolder } from '../src/temporary-folder.ts'
 
-/** What a proxy may change: the connection is its own, and it may sign. */
+/** Fields that a proxy may change. */
 const itsOwn = ['alt-svc', 'connection', 'date', 'keep-alive', 'server', 'via', 'x-cache']
 
 const { project, dist, command } = inject('packedSpa')
@@ -39,21 +39,28 @@ beforeAll(async () => {
 })
 afterAll(() => server?.stop())
 
-/** An answer without what a proxy may change; a cache's 304 has the fields of its stored 200. */
-function essence({ status, headers, body }: ReceivedResponse): unknown {
+/**
+ * Returns a response without fields that a proxy may change. A cache's 304 has the fields of its stored 200.
+ */
+function comparableResponse({ status, headers, body }: ReceivedResponse): unknown {
   const ignored = status === 304 ? [...itsOwn, 'x-content-type-options'] : itsOwn
   const kept = Object.entries(headers).filter(([name]) => !ignored.includes(name))
   return { status, body, headers: Object.fromEntries(kept) }
 }
 
-/** Asks the server and the proxy alike, again with the validator where there is one; answers how many were a 304. */
+/**
+ * Compares the responses of server and proxy, also with a validator if they have one. Returns the number of
+ * 304 responses.
+ */
 async function expectSameAnswers(proxy: Proxy): Promise<number> {
   let revalidated = 0
   for (const { target, headers } of requests) {
     const ask = async (fields: Record<string, string>) => {
       const direct = await sendRequest(new URL(target, server.url), { headers: fields })
       const proxied = await sendRequest(new URL(target, proxy.url), { headers: fields })
-      expect(essence(proxied), `${target} ${JSON.stringify(fields)}`).toEqual(essence(direct))
+      expect(comparableResponse(proxied), `${target} ${JSON.stringify(fields)}`).toEqual(
+        comparableResponse(direct),
+      )
       return direct
     }
     const { etag } = (await ask(headers)).headers
@@ -72,7 +79,7 @@ describe.skipIf(nginx === undefined && !isRequired)('nginx', () => {
   const program = nginx ?? 'nginx'
 
   test.each(['serve-dist.conf', 'serve-dist-cache.conf'])(
-    'with deploy/nginx/%s changes nothing',
+    'with deploy/nginx/%s changes no response',
     async (configuration) => {
       const proxy = await startNginx(configuration, {
         program,
@@ -94,7 +101,7 @@ describe.skipIf(nginx === undefined && !isRequired)('nginx', () => {
 })
 
 describe.skipIf(caddy === undefined && !isRequired)('Caddy', () => {
-  test('with deploy/caddy/Caddyfile changes nothing', async () => {
+  test('with deploy/caddy/Caddyfile changes no response', async () => {
     const proxy = await startCaddy({
       program: caddy ?? 'caddy',
       origin: server.url,

@@ -4,7 +4,7 @@ import { findRuntime } from '../src/find-runtime.ts'
 
 const permissions = ['--allow-net', '--allow-read=.', '--allow-env=PORT']
 
-/** How each example is started: by the binary in its package. */
+/** The command of each example: the binary in its package. */
 const runtimes: readonly (readonly [string, string | undefined, readonly string[]])[] = [
   ['bun', findRuntime('bun'), ['server.js']],
   ['deno', findRuntime('deno'), ['run', ...permissions, 'server.js']],
@@ -12,7 +12,7 @@ const runtimes: readonly (readonly [string, string | undefined, readonly string[
 
 describe.each(runtimes)('examples/%s', (name, program, args) => {
   test.skipIf(program === undefined && process.env['CI'] === undefined)(
-    'serves its build, and its API beside it',
+    'serves its build and an API',
     async () => {
       expect(await requestHostExample(name, program ?? name, args)).toEqual(expectedHostAnswers)
     },

@@ -14,7 +14,7 @@ const isRequired = process.platform === 'linux' && process.env['CI'] !== undefin
 const codings = ['br', 'gzip']
 const accepts = ['text/html,*/*;q=0.8', '*/*', 'image/avif,image/webp']
 const modes = ['navigate', 'cors', 'no-cors', undefined]
-/** Every client that there is: the classes that differ, and the codings. */
+/** All kinds of clients: the navigation fields and the codings. */
 const clients = codings.flatMap((coding) =>
   accepts.flatMap((accept) =>
     modes.map((mode) => ({
@@ -30,7 +30,7 @@ const clients = codings.flatMap((coding) =>
 type Client = (typeof clients)[number]
 const navigations = clients.filter(({ isNavigation }) => isNavigation)
 
-/** A server whose pages may be stored for a minute, with Varnish before it. */
+/** Starts a server whose pages caches may keep for a minute, behind Varnish. */
 async function start(rules: string): Promise<URL> {
   if (varnish === undefined) throw new Error('the program is neither installed nor a package of this system')
   const { project, command } = inject('packedSpa')
@@ -45,7 +45,10 @@ async function start(rules: string): Promise<URL> {
   return proxy.url
 }
 
-/** Statuses by client, and the stored objects that answered: of a hit, `X-Varnish` names the object behind the request. */
+/**
+ * Returns statuses by client, and the stored objects of hits. Their `X-Varnish` names the object after the
+ * request.
+ */
 async function ask(
   url: URL,
   all: readonly Client[],
@@ -61,39 +64,36 @@ async function ask(
   return { statuses, objects }
 }
 
-describe.skipIf(varnish === undefined && !isRequired)(
-  'Varnish before a build whose pages may be stored',
-  () => {
-    test('stores a listed page once for each coding, whoever asks', async () => {
-      const url = await start('')
-      await ask(url, clients)
-      const { statuses, objects } = await ask(url, clients)
-      expect(new Set(statuses)).toEqual(new Set([200]))
-      expect(objects.size).toBe(codings.length)
-    })
+describe.skipIf(varnish === undefined && !isRequired)('Varnish before a build with cacheable pages', () => {
+  test('stores a listed page once for each coding, for all clients', async () => {
+    const url = await start('')
+    await ask(url, clients)
+    const { statuses, objects } = await ask(url, clients)
+    expect(new Set(statuses)).toEqual(new Set([200]))
+    expect(objects.size).toBe(codings.length)
+  })
 
-    test.each([
-      [
-        'for each kind of navigation and coding',
-        undefined,
-        new Set(navigations.map(({ headers }) => JSON.stringify(headers))).size,
-      ],
-      ['once for each coding, with deploy/varnish/navigations.vcl', 'navigations.vcl', codings.length],
-    ])('stores the fallback page %s, and gives it to no other request', async (_what, file, expected) => {
-      const folder = fileURLToPath(new URL('../../deploy/varnish/', import.meta.url))
-      const url = new URL(
-        '/users/1',
-        await start(file === undefined ? '' : await readFile(path.join(folder, file), 'utf8')),
-      )
-      // Scripts before and after the pages are stored.
-      for (const round of [1, 2]) {
-        const { statuses } = await ask(url, clients)
-        expect([round, statuses]).toEqual([
-          round,
-          clients.map(({ isNavigation }) => (isNavigation ? 200 : 404)),
-        ])
-      }
-      expect((await ask(url, clients)).objects.size).toBe(expected)
-    })
-  },
-)
+  test.each([
+    [
+      'for each kind of navigation and coding',
+      undefined,
+      new Set(navigations.map(({ headers }) => JSON.stringify(headers))).size,
+    ],
+    ['once for each coding, with deploy/varnish/navigations.vcl', 'navigations.vcl', codings.length],
+  ])('stores the fallback page %s, and sends it only to navigations', async (_what, file, expected) => {
+    const folder = fileURLToPath(new URL('../../deploy/varnish/', import.meta.url))
+    const url = new URL(
+      '/users/1',
+      await start(file === undefined ? '' : await readFile(path.join(folder, file), 'utf8')),
+    )
+    // Request scripts before and after the pages are stored.
+    for (const round of [1, 2]) {
+      const { statuses } = await ask(url, clients)
+      expect([round, statuses]).toEqual([
+        round,
+        clients.map(({ isNavigation }) => (isNavigation ? 200 : 404)),
+      ])
+    }
+    expect((await ask(url, clients)).objects.size).toBe(expected)
+  })
+})

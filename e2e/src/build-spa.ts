@@ -3,15 +3,15 @@ import { build, type Plugin } from 'vite'
 
 const project = fileURLToPath(new URL('../../examples/spa', import.meta.url))
 
-/** What is different in a build of examples/spa. */
+/** Changes to a build of examples/spa. */
 export interface SpaChanges {
-  /** By files of `src`: a text, and what takes its place. */
+  /** Replacements of text, by file of `src`: the old text and the new one. */
   readonly edits?: Readonly<Record<string, readonly [string, string]>>
-  /** Whether the router is some patch releases behind the example's own. */
+  /** Whether the build uses an earlier patch release of the router. */
   readonly hasRouterBefore?: boolean
 }
 
-/** Builds examples/spa by its own configuration, as if somebody had changed it. */
+/** Builds examples/spa with its own configuration and these changes. */
 export async function buildSpa(
   outDir: string,
   { edits = {}, hasRouterBefore = false }: SpaChanges,

@@ -3,16 +3,16 @@ import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { runCommand } from '../../scripts/run-command.mjs'
 
-/** An application that shows the values of its environment, and asks the API that they name. */
+/** An application that shows the values of its environment, and requests the API in them. */
 export const stagesProject: string = fileURLToPath(new URL('../fixtures/stages', import.meta.url))
 
-/** Vite's command, as the application has it. */
+/** Vite's command in the application. */
 export const viteCommand: readonly [string, string] = [
   process.execPath,
   path.join(path.dirname(createRequire(import.meta.url).resolve('vite/package.json')), 'bin/vite.js'),
 ]
 
-/** Builds the application into a folder, and answers what the build printed. */
+/** Builds the application into a folder. Returns the output. */
 export async function buildStages(
   dist: string,
   args: readonly string[] = [],

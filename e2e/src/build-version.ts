@@ -15,7 +15,7 @@ const fonts = path.join(
   'files',
 )
 
-/** Builds a version of fixtures/deploys, which has no chunk, style, font or worker in common with any other version. */
+/** Builds a version of fixtures/deploys. No two versions share a chunk, style, font or worker. */
 export async function buildVersion(version: number, outDir: string, base = '/'): Promise<void> {
   await build({
     root: project,
@@ -28,7 +28,7 @@ export async function buildVersion(version: number, outDir: string, base = '/'):
   })
 }
 
-/** Puts the version into each file, and a font of its own. */
+/** Adds the version to each file, and a font for each version. */
 function nameVersion(version: number): Plugin {
   const font = path.join(fonts, readdirSync(fonts).toSorted()[version] ?? '')
   const inVersion = (text: string) =>

@@ -1,17 +1,17 @@
-/** One example, built and ready to be served by the command. */
+/** A built example for the command. */
 export interface BuiltExample {
   readonly name: string
-  /** The folder that holds its package.json. */
+  /** The folder with its package.json. */
   readonly project: string
-  /** The folder that `vite build` made. */
+  /** The folder that `vite build` wrote. */
   readonly dist: string
-  /** The command `serve-dist` as this project has it installed. */
+  /** The installed command `serve-dist` of this project. */
   readonly command: readonly [string, ...string[]]
 }
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** The folders of `examples` that this run of tests builds before it begins. */
+    /** The folders of `examples` that this run builds in its setup. */
     readonly exampleNames: readonly string[]
     readonly examples: readonly BuiltExample[]
     /** The same `spa`, installed from tarballs by npm, in a folder outside of the workspace. */

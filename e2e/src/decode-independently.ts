@@ -7,18 +7,18 @@ import type { ContentCoding } from '@serve-dist/manifest'
 import type BrotliWasm from 'brotli-wasm'
 import { gunzipSync } from 'fflate'
 
-// Its export for `import` is a browser's.
+// Its `import` export is for browsers.
 const brotliWasm: typeof BrotliWasm = createRequire(import.meta.url)('brotli-wasm')
 
-/** The system's own program where there is one, which is never the library that the encoder is. */
+/** The system's programs, which are never the encoder's library. */
 const programs: Readonly<Record<ContentCoding, readonly [string, ...string[]]>> = {
-  // 8 MiB is the largest window that a browser takes (RFC 9659 §3), so a larger one fails here.
+  // Browsers accept zstd windows up to 8 MiB (RFC 9659 §3). Larger ones fail here.
   zstd: ['zstd', '-dc', '--memory=8MB'],
   br: ['brotli', '-dc'],
   gzip: ['gzip', '-dc'],
 }
 
-/** Undoes a content coding by other code than the encoder's: the system's program, else a library of its own. */
+/** Decodes a content coding with other code than the encoder's: the system's program, or another library. */
 export async function decodeIndependently(file: string, coding: ContentCoding): Promise<Uint8Array> {
   return (await decodeByProgram(file, programs[coding])) ?? decodeByLibrary(await readFile(file), coding)
 }
@@ -27,7 +27,7 @@ async function decodeByProgram(
   file: string,
   [program, ...args]: readonly [string, ...string[]],
 ): Promise<Uint8Array | undefined> {
-  // Standard input instead of the name: `gzip` refuses names with another ending, and links.
+  // Use standard input because `gzip` rejects links, and names with another suffix.
   const child = spawn(program, args, { stdio: ['pipe', 'pipe', 'pipe'] })
   const isMissing = await new Promise<boolean>((resolve) => {
     child.once('error', () => resolve(true))
@@ -36,7 +36,7 @@ async function decodeByProgram(
   if (isMissing) return undefined
   const ended = new Promise<number | null>((resolve) => child.once('close', resolve))
   child.stdin.on('error', () => {
-    // A decoder that refuses the bytes closes its input early; its exit code tells.
+    // A decoder that rejects the bytes closes its input early. Its exit code reports the error.
   })
   child.stdin.end(await readFile(file))
   const [decoded, complaint] = await Promise.all([buffer(child.stdout), buffer(child.stderr)])

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright'
 
-/** Fetches a URL in the page and answers the SHA-256 of what the browser decoded, in hexadecimal. */
+/** Fetches a URL in the page. Returns the SHA-256 of the decoded body in hexadecimal. */
 export function digestInPage(page: Page, url: URL, cache: RequestCache = 'default'): Promise<string> {
   const asked = [url.href, { cache, mode: 'same-origin' }] as const
   return page.evaluate(async ([address, options]) => {

@@ -2,7 +2,7 @@ import type { Manifest } from '@serve-dist/manifest'
 import { sendRequest } from './send-request.ts'
 import { urlOfFile } from './url-of-file.ts'
 
-/** The paths of a build's files that two servers answer differently: by status, entity tag or a byte. */
+/** Returns the paths of a build's files for which two servers differ: in status, entity tag or body. */
 export async function findDifferingFiles(manifest: Manifest, first: URL, second: URL): Promise<string[]> {
   const paths = manifest.files.map((file) => file.path)
   const differing = await Promise.all(

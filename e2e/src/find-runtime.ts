@@ -9,7 +9,7 @@ const binaries = {
   deno: `@deno/${platform}-${arch}${platform === 'linux' ? '-glibc' : ''}/deno`,
 }
 
-/** The binary in the package that an example has installed; its own command would need an install script. */
+/** Returns the path of the binary in an example's package. Its own command requires an install script. */
 export function findRuntime(name: keyof typeof binaries): string | undefined {
   try {
     const ofExample = createRequire(path.join(examples, name, 'package.json'))

@@ -11,7 +11,9 @@ import { npmCommand } from '../../scripts/npm-command.mjs'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
-/** Builds the packages and the project's examples once for all test files, `spa` as a user would install it too. */
+/**
+ * Builds the packages and the project's examples once for all test files. Also installs `spa` as a user does.
+ */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const temporary = await realpath(await mkdtemp(path.join(tmpdir(), 'serve-dist-e2e-')))
   const teardown = () => rm(temporary, { recursive: true, force: true, maxRetries: 5 })
@@ -33,7 +35,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
 }
 
 async function buildPackages(): Promise<void> {
-  // `pnpm verify` has built them.
+  // `pnpm verify` has already built them.
   if (process.env['SERVE_DIST_IS_BUILT'] !== undefined) return
   const { exitCode, output } = await runCommand(pnpmCommand('run', 'build'), { cwd: root, isQuiet: true })
   if (exitCode !== 0) throw new Error(`the build of the packages failed:\n${output}`)

@@ -4,14 +4,14 @@ import { fileURLToPath } from 'node:url'
 import { runCommand } from '../../scripts/run-command.mjs'
 
 const program = 'github.com/yannh/kubeconform/cmd/kubeconform@v0.8.0'
-/** The schemas that kubeconform would take from GitHub, as PyPI has them. */
+/** A package of PyPI with the schemas that kubeconform would download from GitHub. */
 const schemas = 'kubernetes-validate==1.37.0'
 const cache = fileURLToPath(new URL('../../node_modules/.cache/kubeconform', import.meta.url))
 
 /**
- * Builds kubeconform with Go, unpacks schemas for it, and answers its command for a version of Kubernetes.
+ * Builds kubeconform with Go and unpacks its schemas. Returns its command for a version of Kubernetes.
  *
- * @throws Error with the output where there is no Go, no Python, or no network.
+ * @throws Error with the output if Go, Python or the network is missing
  */
 export async function installKubeconform(version: string): Promise<readonly [string, ...string[]]> {
   await mkdir(cache, { recursive: true })
@@ -22,14 +22,14 @@ export async function installKubeconform(version: string): Promise<readonly [str
   await rm(unpacked, { recursive: true, force: true })
   await run(['python3', '-m', 'zipfile', '--extract', path.join(cache, wheel), unpacked])
   const folder = path.join(unpacked, 'kubernetes_validate/kubernetes-json-schema', `v${version}-local-strict`)
-  for (const name of await readdir(folder)) await makeLocal(path.join(folder, name))
+  for (const name of await readdir(folder)) await useLocalSchemas(path.join(folder, name))
   const location = path.join(folder, '{{.ResourceKind}}{{.KindSuffix}}.json')
   const flags = ['-strict', '-summary', '-kubernetes-version', version, '-schema-location', location]
   return [path.join(cache, 'kubeconform'), ...flags]
 }
 
-/** Schemas name each other by addresses on the web; in a folder they are found by their names. */
-async function makeLocal(file: string): Promise<void> {
+/** Replaces the URLs of other schemas by file names. */
+async function useLocalSchemas(file: string): Promise<void> {
   const text = await readFile(file, 'utf8')
   const { $id: _address, ...schema }: Record<string, unknown> = JSON.parse(text.replaceAll('"/api/', '"'))
   await writeFile(file, JSON.stringify(schema))

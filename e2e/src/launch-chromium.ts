@@ -1,7 +1,7 @@
 import { type Browser, chromium } from 'playwright'
 import { findChromium } from '../../scripts/find-chromium.mjs'
 
-/** Where Chromium stands, or `undefined`, which skips the browser's part and fails it where `CI` is set. */
+/** The path of Chromium. `undefined` skips the browser tests, or fails them if `CI` is set. */
 export const chromiumPath: string | undefined = findChromium(chromium.executablePath())
 
 const flags = [
@@ -14,7 +14,7 @@ const flags = [
   '--disable-sync',
 ]
 
-/** Starts the Chromium of this machine, without a window, with flags beside the usual ones. */
+/** Starts this machine's Chromium without a window. Adds flags to the usual ones. */
 export function launchChromium(more: readonly string[] = []): Promise<Browser> {
   if (chromiumPath === undefined) throw new Error('no Chromium on this machine; set CHROMIUM_PATH')
   return chromium.launch({ executablePath: chromiumPath, args: [...flags, ...more] })

@@ -1,12 +1,12 @@
 import type { Server } from 'node:http'
 
-/** A server of this process, on a free port. */
+/** A server of this process on a free port. */
 export interface LocalServer {
   readonly url: URL
   readonly close: () => Promise<void>
 }
 
-/** Lets a server listen on a free port of 127.0.0.1. */
+/** Starts a server on a free port of 127.0.0.1. */
 export async function listenLocally(server: Server): Promise<LocalServer> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const address = server.address()

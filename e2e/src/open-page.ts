@@ -3,11 +3,11 @@ import { onTestFinished } from 'vitest'
 
 export interface OpenedPage {
   readonly page: Page
-  /** What the page complained of so far: errors in the console, uncaught exceptions, requests that failed. */
+  /** Errors in the console, uncaught exceptions and failed requests up to now. */
   readonly complaints: readonly string[]
 }
 
-/** Opens a page with an empty cache for the running test; `acceptEncoding` takes the place of what Chromium itself would send. */
+/** Opens a page with an empty cache for the running test. `acceptEncoding` replaces Chromium's own value. */
 export async function openPage(browser: Browser, acceptEncoding?: string): Promise<OpenedPage> {
   const context = await browser.newContext(
     acceptEncoding === undefined ? {} : { extraHTTPHeaders: { 'Accept-Encoding': acceptEncoding } },
@@ -21,7 +21,7 @@ export async function openPage(browser: Browser, acceptEncoding?: string): Promi
   page.on('pageerror', (error) => complaints.push(`uncaught: ${error.message}`))
   page.on('requestfailed', (request) => {
     const reason = request.failure()?.errorText ?? ''
-    // What Chromium gives up by itself, such as an icon that still loads when the page is left.
+    // Chromium aborts some requests, such as an icon that still loads when the page is left.
     if (reason !== 'net::ERR_ABORTED') complaints.push(`failed: ${request.url()} ${reason}`)
   })
   return { page, complaints }

@@ -2,17 +2,17 @@ import type { Browser, Page } from 'playwright'
 import { openPage, type OpenedPage } from './open-page.ts'
 import type { StageApi } from './start-stage-api.ts'
 
-/** A page whose `Content-Security-Policy` is watched. */
+/** A page with events of its `Content-Security-Policy`. */
 export interface PolicyWatchedPage extends OpenedPage {
-  /** What its policy blocked or reported so far, such as `connect-src http://127.0.0.1:4000/`. */
+  /** Blocked or reported requests up to now, such as `connect-src http://127.0.0.1:4000/`. */
   readonly violations: readonly string[]
-  /** What an API answers to a `fetch` of the page; `'blocked'` where the page cannot reach it. */
+  /** Returns the response of an API to a `fetch` of the page, or `'blocked'`. */
   readonly ask: (api: StageApi) => Promise<string>
-  /** Puts scripts into the page in three ways, and answers which of them ran. */
+  /** Adds scripts to the page in three ways. Returns the ways that ran. */
   readonly inject: (api: StageApi) => Promise<readonly string[]>
 }
 
-/** Opens a page that is not sent anywhere yet, for the running test. */
+/** Opens a blank page for the running test. */
 export async function openPolicyWatchedPage(browser: Browser): Promise<PolicyWatchedPage> {
   const { page, complaints } = await openPage(browser)
   const violations: string[] = []

@@ -5,7 +5,7 @@ import { digestInPage } from './digest-in-page.ts'
 import { openPage } from './open-page.ts'
 import { visitLinks } from './visit-links.ts'
 
-/** What Resource Timing says of one answer. */
+/** The facts of Resource Timing about one response. */
 interface Loaded {
   readonly contentEncoding: string
   readonly encodedBodySize: number
@@ -13,23 +13,26 @@ interface Loaded {
 }
 
 export interface Visit {
-  /** By path, as it was loaded first. */
+  /** The first load of each path. */
   readonly files: ReadonlyMap<string, Loaded>
-  /** The head and body of each answer; nothing of what came from the cache. */
+  /** The bytes of heads and bodies. Responses from the cache count as 0. */
   readonly transferSize: number
-  /** By which answers came (RFC 7301). */
+  /** The protocols of responses (RFC 7301). */
   readonly protocols: ReadonlySet<string>
-  /** What the page complained of. */
+  /** Errors of the page. */
   readonly complaints: readonly string[]
 }
 
-/** A browser's user with a cache of their own, who comes back. */
+/** A browser user with a separate cache and several visits. */
 export interface ReturningVisitor {
   /** Loads examples/spa and opens each of its pages. */
   visit(): Promise<Visit>
-  /** Waits until the browser offers these files as dictionaries, which it begins to do after it has loaded them. */
-  untilOffered(dictionaries: readonly Dictionary[]): Promise<void>
-  /** The SHA-256 of what the browser decoded and keeps in its cache. */
+  /**
+   * Waits until the browser offers these files as dictionaries, which happens some time after it has loaded
+   * them.
+   */
+  waitUntilOffered(dictionaries: readonly Dictionary[]): Promise<void>
+  /** Returns the SHA-256 of the decoded body in the browser's cache. */
   digestOf(path: string): Promise<string>
 }
 
@@ -55,8 +58,8 @@ export async function openReturningVisitor(browser: Browser, url: URL): Promise<
         complaints: complaints.slice(before),
       }
     },
-    async untilOffered(dictionaries) {
-      for (const dictionary of dictionaries) await untilOffered(page, url, dictionary)
+    async waitUntilOffered(dictionaries) {
+      for (const dictionary of dictionaries) await waitUntilOffered(page, url, dictionary)
     },
     digestOf: (path) => digestInPage(page, new URL(path, url), 'only-if-cached'),
   }
@@ -78,14 +81,14 @@ async function loadedBy(page: Page): Promise<(Loaded & { path: string; protocol:
   )
 }
 
-/** A file's own pattern fits it with a query, too, under which it is in no cache. */
-async function untilOffered(page: Page, base: URL, { file, destinations }: Dictionary): Promise<void> {
+/** Requests each file with a query: its pattern still matches, but the cache has no response. */
+async function waitUntilOffered(page: Page, base: URL, { file, destinations }: Dictionary): Promise<void> {
   let tries = 0
   await vi.waitFor(
     async () => {
       const url = new URL(`${file.path}?try=${(tries += 1)}`, base).href
       const answered = page.waitForResponse(url)
-      await page.evaluate(askAs, { url, destination: destinations[0] })
+      await page.evaluate(requestAs, { url, destination: destinations[0] })
       const headers = await (await answered).request().allHeaders()
       if (headers['available-dictionary'] === undefined) throw new Error(`${file.path} is not offered`)
     },
@@ -93,7 +96,7 @@ async function untilOffered(page: Page, base: URL, { file, destinations }: Dicti
   )
 }
 
-function askAs({ url, destination }: { url: string; destination: string | undefined }): void {
+function requestAs({ url, destination }: { url: string; destination: string | undefined }): void {
   if (destination === undefined) {
     void fetch(url)
     return

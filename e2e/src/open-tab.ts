@@ -1,25 +1,25 @@
 import type { Browser, Page } from 'playwright'
 import { onTestFinished } from 'vitest'
 
-/** A tab with fixtures/deploys in it, and a cache of its own. */
+/** A tab with fixtures/deploys and a separate cache. */
 export interface Tab {
   readonly page: Page
-  /** Every answer so far that is no success, or that is a page and was asked for as something else. */
+  /** Responses up to now that failed, or that are a page for another kind of request. */
   readonly wrongAnswers: readonly string[]
-  /** How often the page has been loaded. */
+  /** Returns the number of page loads. */
   readonly loads: () => number
-  /** What the page says of its own version. */
+  /** Returns the version that the page shows. */
   readonly version: () => Promise<number>
-  /** The builds that the page was told of. */
+  /** Returns the builds that the page was notified of. */
   readonly updates: () => Promise<string[]>
-  /** Opens a route in the page, and answers what that shows, or why it does not. */
+  /** Opens a route in the page. Returns its text, or the error. */
   readonly openRoute: (name: RouteName) => Promise<string>
 }
 
 const routeNames = ['plain', 'styled', 'worker', 'deep'] as const
 type RouteName = (typeof routeNames)[number]
 
-/** What each route shows where all that it loads is of one version. */
+/** Returns the text of each route if all its files have one version. */
 export function shownBy(version: number): Record<RouteName, string> {
   return {
     plain: `plain ${version}`,
@@ -55,7 +55,7 @@ export async function openTab(browser: Browser, url: URL): Promise<Tab> {
   }
 }
 
-/** What every route shows. */
+/** Returns the text of every route. */
 export async function openAllRoutes(tab: Tab): Promise<Record<string, string>> {
   const shown: Record<string, string> = {}
   for (const name of routeNames) shown[name] = await tab.openRoute(name)

@@ -9,31 +9,31 @@ import { readManifest } from './read-manifest.ts'
 import { type StageApi, startStageApi } from './start-stage-api.ts'
 import { expectedVisit, type StageVisit, visitStage } from './visit-stage.ts'
 
-/** Two stages, each with an API of its own, and a Chromium that visits both. */
+/** Two stages, each with its own API, and a Chromium that visits both. */
 export interface TwoStages {
   readonly blue: StageApi
   readonly green: StageApi
   readonly browser: Browser
-  /** An empty folder, for builds. */
+  /** An empty folder for builds. */
   readonly folder: string
   readonly close: () => Promise<void>
 }
 
-/** A process or a server in this one. */
+/** A server, in its own process or in this one. */
 export interface StageServer {
   readonly url: URL
   readonly stop: () => Promise<unknown>
 }
 
-/** What is seen of one build in both stages. */
+/** The results of one build in both stages. */
 export interface VisitOfBoth {
   readonly inBlue: StageVisit
   readonly inGreen: StageVisit
-  /** The files of the build that the servers answer differently. */
+  /** The paths of files with different responses. */
   readonly differing: readonly string[]
 }
 
-/** Starts what two stages need beside the servers of the build. */
+/** Starts the APIs and the browser of two stages. */
 export async function openTwoStages(): Promise<TwoStages> {
   const folder = await realpath(await mkdtemp(path.join(tmpdir(), 'serve-dist-stages-')))
   const [blue, green] = [await startStageApi('blue'), await startStageApi('green')]
@@ -45,7 +45,7 @@ export async function openTwoStages(): Promise<TwoStages> {
   return { blue, green, browser, folder, close }
 }
 
-/** Starts a server in each stage, and stops both when the running test has ended. */
+/** Starts a server in each stage. Stops both after the running test. */
 export async function startInBoth(
   { blue, green }: TwoStages,
   start: (stage: StageApi) => Promise<StageServer>,
@@ -60,7 +60,7 @@ export async function startInBoth(
   return await Promise.all([started(blue), started(green)])
 }
 
-/** Visits one build where it is served in both stages at once. */
+/** Visits one build that both stages serve. */
 export async function visitBoth(
   { blue, green, browser }: TwoStages,
   dist: string,
@@ -73,8 +73,8 @@ export async function visitBoth(
   }
 }
 
-/** What is seen where everything is right. */
-export function flawlessVisits({ blue, green }: TwoStages, hasWorker = true): VisitOfBoth {
+/** Returns the expected results. */
+export function expectedVisitsOfBoth({ blue, green }: TwoStages, hasWorker = true): VisitOfBoth {
   return {
     inBlue: expectedVisit(blue, hasWorker),
     inGreen: expectedVisit(green, hasWorker),

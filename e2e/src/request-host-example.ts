@@ -7,7 +7,7 @@ import { startCommand } from './start-command.ts'
 
 const examples = fileURLToPath(new URL('../../examples', import.meta.url))
 
-/** What every example answers that serves its build, and an API beside it. */
+/** The expected responses of every example that serves its build and an API. */
 export const expectedHostAnswers: Readonly<Record<string, unknown>> = {
   page: { status: 200, type: 'text/html; charset=utf-8' },
   asset: {
@@ -20,7 +20,7 @@ export const expectedHostAnswers: Readonly<Record<string, unknown>> = {
   unknown: 404,
 }
 
-/** Builds an example, starts its server, and answers what it says. */
+/** Builds an example and starts its server. Returns its responses. */
 export async function requestHostExample(
   name: string,
   program: string,

@@ -1,14 +1,14 @@
 import { runToEnd, type StartCommandOptions } from './start-command.ts'
 
-/** What `serve-dist check --json` says. */
+/** The result of `serve-dist check --json`. */
 export interface CheckRun {
   readonly exitCode: number | null
   readonly stopped: string | undefined
-  /** The sentences by their codes, errors first. */
+  /** Sentences by code, errors first. */
   readonly findings: Readonly<Record<string, string>>
 }
 
-/** Checks a site with the command. */
+/** Runs `serve-dist check` for a site. */
 export async function runCheck(
   command: readonly [string, ...string[]],
   { args, ...options }: StartCommandOptions,

@@ -9,16 +9,16 @@ export interface SendRequestOptions {
 export interface ReceivedResponse {
   readonly status: number
   readonly headers: http.IncomingHttpHeaders
-  /** As it came over the wire: no content coding is undone. */
+  /** The body as received, without decoding. */
   readonly body: Buffer
 }
 
-/** Sends one request and answers the whole response, exactly as it came. */
+/** Sends one request. Returns the whole response as received. */
 export function sendRequest(url: URL, options: SendRequestOptions = {}): Promise<ReceivedResponse> {
   const { method = 'GET', headers = {} } = options
   return new Promise((resolve, reject) => {
     const client = url.protocol === 'https:' ? https : http
-    // The certificates of tests are signed by nobody.
+    // Test certificates are self-signed.
     const sent = { method, headers, agent: false, rejectUnauthorized: false }
     const request = client.request(url, sent, (response) => {
       const chunks: Buffer[] = []

@@ -3,7 +3,7 @@ import { type RunningCommand, startCommand } from './start-command.ts'
 import { temporaryFolder } from './temporary-folder.ts'
 import { workspaceCommand } from './workspace-command.ts'
 
-/** Serves a store with a cache of its own, for the running test. */
+/** Serves a store with a new cache for the running test. */
 export async function serveStore(
   store: string,
   flags: readonly string[] = [],

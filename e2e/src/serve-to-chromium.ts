@@ -6,18 +6,18 @@ import { readManifest } from './read-manifest.ts'
 import { startCommand } from './start-command.ts'
 import { type Exchange, startRecordingProxy } from './start-recording-proxy.ts'
 
-/** One example behind the command, with a Chromium in front and everything in between written down. */
+/** An example that the command serves, with a Chromium and a record of all exchanges. */
 export interface ServedExample {
   readonly manifest: Manifest
   readonly browser: Browser
-  /** Where the browser finds the example, with its base. */
+  /** The URL of the example, with its base. */
   readonly url: URL
-  /** Answers what went over the wire since the last call. */
+  /** Returns the exchanges since the last call. */
   takeExchanges(): Exchange[]
   close(): Promise<void>
 }
 
-/** Serves a built example with the command and starts a Chromium for it. */
+/** Serves a built example with the command, and starts a Chromium for it. */
 export async function serveToChromium(example: BuiltExample): Promise<ServedExample> {
   const manifest = await readManifest(example.dist)
   const server = await startCommand(example.command, { args: ['--port', '0'], cwd: example.project })

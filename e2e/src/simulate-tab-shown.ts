@@ -1,6 +1,6 @@
 import type { Page } from 'playwright'
 
-/** Tells a page that its tab was hidden and is visible again: without a window, Chromium hides none. */
+/** Simulates that a tab was hidden and is visible again. Chromium without a window hides no tab. */
 export async function simulateTabShown(page: Page): Promise<void> {
   await page.evaluate(() => {
     for (const isHidden of [true, false]) {

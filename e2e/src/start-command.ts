@@ -6,17 +6,17 @@ import {
 } from '../../scripts/start-program.mjs'
 
 export interface StartCommandOptions {
-  /** Arguments after the command: `['dist', '--port', '0']`. */
+  /** Arguments after the command, such as `['dist', '--port', '0']`. */
   readonly args: readonly string[]
   readonly cwd: string
-  /** Variables beside those of the test runner. */
+  /** Variables besides those of the test runner. */
   readonly environment?: Readonly<Record<string, string>>
 }
 
 export type CommandEnd = ProgramEnd
 export type RunningCommand = RunningProgram
 
-/** Starts a command as a process of its own and waits until it prints its URL. */
+/** Starts a command in a process, and waits until it prints its URL. */
 export function startCommand(
   command: readonly [string, ...string[]],
   { args, cwd, environment }: StartCommandOptions,
@@ -24,7 +24,7 @@ export function startCommand(
   return startProgram([...command, ...args], { cwd, environment: { ...neutral, ...environment } })
 }
 
-/** Runs a command that is expected to end by itself. */
+/** Runs a command until it exits. */
 export function runToEnd(
   command: readonly [string, ...string[]],
   { args, cwd, environment }: StartCommandOptions,
@@ -32,5 +32,5 @@ export function runToEnd(
   return runProgram([...command, ...args], { cwd, environment: { ...neutral, ...environment } })
 }
 
-/** The test runner's NODE_ENV would make development builds. */
+/** The test runner's NODE_ENV would cause development builds. */
 const neutral = { NODE_ENV: undefined, NO_COLOR: '1', FORCE_COLOR: '0', PORT: undefined, HOST: undefined }

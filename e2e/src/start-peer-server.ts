@@ -4,16 +4,16 @@ import { vi } from 'vitest'
 import { librariesOf } from '../../scripts/find-program.mjs'
 import { sendRequest } from './send-request.ts'
 
-/** A server of somebody else. */
+/** A server other than serve-dist. */
 export interface PeerServer {
   readonly url: URL
   readonly port: number
-  /** Applies the configuration again. */
+  /** Reloads the configuration. */
   reload(): void
   stop(): Promise<void>
 }
 
-/** Starts a program, and waits until it answers under the URL. */
+/** Starts a program, and waits until it answers at the URL. */
 export async function startPeerServer(
   [program, ...args]: readonly [string, ...string[]],
   url: URL,

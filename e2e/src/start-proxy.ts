@@ -7,34 +7,34 @@ import { type PeerServer, startPeerServer } from './start-peer-server.ts'
 
 const configurations = fileURLToPath(new URL('../../deploy', import.meta.url))
 
-/** A proxy in front of a server of ours. */
+/** A proxy in front of serve-dist. */
 export type Proxy = PeerServer
 
 export interface ProxyOptions {
   readonly program: string
-  /** The server behind it. */
+  /** The upstream server. */
   readonly origin: URL
-  /** An empty folder for what it writes. */
+  /** An empty folder for its files. */
   readonly directory: string
 }
 
 /**
- * Starts nginx with a configuration of deploy/nginx, with the addresses and folders of this test, and inside a
- * configuration that compresses as Debian's does.
+ * Starts nginx with a configuration of deploy/nginx, with the addresses and folders of this test and Debian's
+ * compression settings.
  */
 export async function startNginx(configuration: string, options: ProxyOptions): Promise<Proxy> {
   const text = await readFile(path.join(configurations, 'nginx', configuration), 'utf8')
   return await startNginxWith(text, options)
 }
 
-/** Starts nginx with such a configuration. */
+/** Starts nginx with the text of such a configuration. */
 export async function startNginxWith(text: string, options: ProxyOptions): Promise<Proxy> {
   const { program, directory } = options
   const { file, url } = await writeNginxConfiguration(text, options)
   return await startPeerServer([program, '-p', directory, '-e', 'stderr', '-c', file], url)
 }
 
-/** What nginx itself says of a configuration of deploy/nginx. */
+/** Returns the output of `nginx -t` for a configuration of deploy/nginx. */
 export async function testNginxConfiguration(
   configuration: string,
   options: ProxyOptions,
@@ -77,9 +77,9 @@ async function writeNginxConfiguration(
 }
 
 /**
- * Starts Caddy with deploy/caddy/Caddyfile, without TLS: certificates take a name that others can reach.
+ * Starts Caddy with deploy/caddy/Caddyfile, without TLS because certificates require a public name.
  *
- * @param change - spoils the configuration.
+ * @param change - adds a fault to the configuration
  */
 export async function startCaddy(
   { program, origin, directory }: ProxyOptions,
@@ -97,10 +97,10 @@ export async function startCaddy(
 }
 
 /**
- * Starts Varnish, a cache that stores answers by their `Cache-Control`.
+ * Starts Varnish, a cache that stores responses according to their `Cache-Control`.
  *
- * @param rules - lines of VCL behind its backend.
- * @param parameters - as `-p` takes them.
+ * @param rules - lines of VCL after its backend
+ * @param parameters - values of `-p`
  */
 export async function startVarnish(
   { program, origin, directory }: ProxyOptions,

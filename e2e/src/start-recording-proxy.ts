@@ -1,10 +1,10 @@
 import http from 'node:http'
 import { listenLocally } from './listen-locally.ts'
 
-/** One exchange as it went over the wire, whatever a browser's cache made of it. */
+/** An exchange on the wire. Responses from the browser's cache are not included. */
 export interface Exchange {
   readonly method: string
-  /** Path and query. */
+  /** The path and the query. */
   readonly target: string
   readonly requestHeaders: http.IncomingHttpHeaders
   readonly status: number
@@ -12,17 +12,17 @@ export interface Exchange {
 }
 
 export interface RecordingProxy {
-  /** The same path as the target's, at the proxy's own port. */
+  /** The URL of the proxy, with the path of the target. */
   readonly url: URL
-  /** Answers what was recorded since the last call, and forgets it. */
+  /** Returns the exchanges since the last call, and clears them. */
   take(): Exchange[]
   close(): Promise<void>
 }
 
 /**
- * Stands between a browser and a server, changes nothing, and remembers every exchange.
+ * Starts a proxy that records every exchange between a browser and a server, and changes nothing.
  *
- * @param choose - the server for a request, where there are several.
+ * @param choose - selects the server of a request, if there are several
  */
 export async function startRecordingProxy(
   target: URL,

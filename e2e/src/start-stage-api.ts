@@ -2,16 +2,16 @@ import http from 'node:http'
 import { listenLocally, type LocalServer } from './listen-locally.ts'
 
 /**
- * The API of one stage, on an origin of its own: to every origin it answers with a document, and with the stage's name
- * where it has none.
+ * The API of one stage, on its own origin. It allows all origins, and answers with a document or with the
+ * stage's name.
  */
 export interface StageApi extends LocalServer {
   readonly stage: string
-  /** A script there that says in the page that it ran. */
+  /** The URL of a script that records in the page that it ran. */
   readonly script: URL
 }
 
-/** Starts the API that a build's environment names in this stage; `documents` are what it has by path, as JSON. */
+/** Starts the API in a stage's environment. `documents` are its JSON responses by path. */
 export async function startStageApi(
   stage: string,
   documents: Readonly<Record<string, unknown>> = {},

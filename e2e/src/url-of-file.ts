@@ -1,4 +1,4 @@
-/** The URL of a file of a build, `base` being the URL that its `index.html` is served under. */
+/** Returns the URL of a build's file. `base` is the URL of its `index.html`. */
 export function urlOfFile(base: URL, filePath: string): URL {
   return new URL(filePath.split('/').map(encodeURIComponent).join('/'), base)
 }

@@ -1,8 +1,8 @@
 import type { Page } from 'playwright'
 
 /**
- * Clicks every link of the page's navigation, one after the other, and answers the headings that they lead
- * to. A navigation is over when its link is marked with `aria-current`.
+ * Clicks every link of the page's navigation in order. Returns the headings of the pages. A navigation ends
+ * when its link has `aria-current`.
  */
 export async function visitLinks(page: Page): Promise<string[]> {
   const links = page.locator('nav a')

@@ -2,24 +2,24 @@ import type { Browser, Page } from 'playwright'
 import { openPolicyWatchedPage } from './open-policy-watched-page.ts'
 import type { StageApi } from './start-stage-api.ts'
 
-/** What a Chromium sees of the application in one stage. */
+/** The results of the application in one stage. */
 export interface StageVisit {
-  /** The values that the page, a chunk that is loaded later, and the worker show; `null` without a worker. */
+  /** The values that the page, a lazy chunk and the worker show. `null` without a worker. */
   readonly values: readonly unknown[]
-  /** What is wrong until here: violations of the policy, errors in the console, requests that failed. */
-  readonly troubles: readonly string[]
-  /** What the page and the worker get from the API of this stage, then from that of the other. */
+  /** Policy violations, console errors and failed requests up to now. */
+  readonly problems: readonly string[]
+  /** The responses to the page and the worker, of this stage's API and then of the other's. */
   readonly answers: readonly unknown[]
-  /** Of the scripts that the test puts into the page, those that ran. */
+  /** The injected scripts that ran. */
   readonly injected: readonly string[]
 }
 
-/** What a visit sees where everything is right. */
+/** Returns the expected results. */
 export function expectedVisit({ stage, url }: StageApi, hasWorker = true): StageVisit {
   const values = { API_URL: url.href, STAGE: stage, LIMIT: 10 }
   return {
     values: [values, values, hasWorker ? values : null],
-    troubles: [],
+    problems: [],
     answers: hasWorker ? [stage, stage, 'blocked', 'blocked'] : [stage, 'blocked'],
     injected: [],
   }
@@ -41,13 +41,13 @@ export async function visitStage(
   const texts = await page.locator('output').allInnerTexts()
   const values = texts.map((text): unknown => JSON.parse(text))
   const hasRun = await page.evaluate(() => document.documentElement.dataset['inline'] === 'ran')
-  const troubles = [...violations, ...complaints, ...(hasRun ? [] : ['the inline script did not run'])]
+  const problems = [...violations, ...complaints, ...(hasRun ? [] : ['the inline script did not run'])]
   const answers: unknown[] = []
   for (const api of [own, other]) {
     answers.push(await ask(api))
     if (values.at(-1) !== null) answers.push(await askInWorker(page, api))
   }
-  return { values, troubles, answers, injected: await inject(other) }
+  return { values, problems, answers, injected: await inject(other) }
 }
 
 function askInWorker(page: Page, { url }: StageApi): Promise<unknown> {

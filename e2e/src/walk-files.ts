@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises'
 import path from 'node:path'
 
-/** Every file under a folder, relative to it and with `/` between segments, sorted. */
+/** Lists all files under a folder with relative paths and `/` between segments, sorted. */
 export async function walkFiles(directory: string): Promise<string[]> {
   const entries = await readdir(directory, { recursive: true, withFileTypes: true })
   return entries

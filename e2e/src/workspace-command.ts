@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url'
 
-/** The command `serve-dist` as this workspace has built it, beside every package that it can use. */
+/** The built command `serve-dist` of this workspace, with all optional packages. */
 export const workspaceCommand: readonly [string, string] = [
   process.execPath,
   fileURLToPath(new URL('../../packages/server/bin/serve-dist.js', import.meta.url)),

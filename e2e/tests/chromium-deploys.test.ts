@@ -12,7 +12,7 @@ import { waitUntilCurrent } from '../src/wait-until-current.ts'
 
 const { command, project } = inject('packedSpa')
 
-describe.skipIf(chromiumPath === undefined)('a tab of Chromium that outlives deploys', () => {
+describe.skipIf(chromiumPath === undefined)('a Chromium tab during deploys', () => {
   let browser: Browser
   beforeAll(async () => {
     browser = await launchChromium()
@@ -36,7 +36,7 @@ describe.skipIf(chromiumPath === undefined)('a tab of Chromium that outlives dep
     }
   })
 
-  test('reloads once when its build is gone, and gets no page for a script', async () => {
+  test('reloads once if its build is gone, and gets no page instead of a script', async () => {
     const dist = path.join(await temporaryFolder(), 'dist')
     await buildVersion(1, dist)
     const server = await serve([dist])

@@ -33,14 +33,14 @@ describe.skipIf(chromiumPath === undefined)('Chromium on examples/spa over TLS',
     await rm(folder, { recursive: true, force: true })
   })
 
-  test('is sent a hint with each page', async () => {
+  test('gets a 103 with each page', async () => {
     const session = connect(server.url.origin, { rejectUnauthorized: false })
     const [hint] = await once(session.request({ ':path': server.url.pathname }), 'headers')
     session.destroy()
     expect(hint).toMatchObject({ ':status': 103, link: expect.stringMatching(/rel=modulepreload/) })
   })
 
-  test('gets all of the app by HTTP/2, after hints', async () => {
+  test('loads the whole app over HTTP/2, after early hints', async () => {
     const context = await browser.newContext({ ignoreHTTPSErrors: true })
     const page = await context.newPage()
     const complaints: string[] = []
@@ -61,7 +61,7 @@ describe.skipIf(chromiumPath === undefined)('Chromium on examples/spa over TLS',
     )
     expect(protocols.length).toBeGreaterThan(5)
     expect(new Set(protocols)).toEqual(new Set(['h2']))
-    // On a busy machine Chromium reported no hint in one of three gates, so it gets more chances.
+    // On a busy machine, Chromium missed the hints in one of three runs, so it gets more attempts.
     for (let again = 0; hints.length === 0 && again < 3; again += 1) await page.reload()
     expect(hints).toEqual([{ link: expect.stringMatching(/rel=modulepreload/) }])
     expect(complaints).toEqual([])

@@ -26,7 +26,7 @@ describe.skipIf(chromiumPath === undefined)('Chromium on examples/multi-page', (
     expect(served.takeExchanges().filter(({ status }) => status >= 400)).toEqual([])
   })
 
-  test('every page of the build opens under its own address', async () => {
+  test('opens every page of the build at its own address', async () => {
     const pages = served.manifest.files.filter(({ path }) => path.endsWith('.html') && path !== '404.html')
     expect(pages.some(({ path }) => path.split('/').length > 2)).toBe(true)
     for (const { path } of pages) {
@@ -38,7 +38,7 @@ describe.skipIf(chromiumPath === undefined)('Chromium on examples/multi-page', (
     }
   })
 
-  test('the base without its slash redirects to the base', async () => {
+  test('redirects the base without its slash to the base', async () => {
     const withoutSlash = new URL('/docs?q=1', served.url)
     expect(await sendRequest(withoutSlash)).toMatchObject({
       status: 308,
@@ -50,7 +50,7 @@ describe.skipIf(chromiumPath === undefined)('Chromium on examples/multi-page', (
   })
 
   test.each(['nowhere', 'nowhere/', 'guide/nowhere', 'nowhere.html'])(
-    'an unknown page (%s) gets the 404.html of the build, status 404',
+    "gets the build's 404.html with status 404 for an unknown page (%s)",
     async (unknown) => {
       const { page } = await openPage(served.browser)
       const response = await page.goto(new URL(unknown, served.url).href)
@@ -61,7 +61,7 @@ describe.skipIf(chromiumPath === undefined)('Chromium on examples/multi-page', (
     },
   )
 
-  test('a path outside of the base is not found', async () => {
+  test('gets 404 for a path outside of the base', async () => {
     expect((await sendRequest(new URL('/index.html', served.url))).status).toBe(404)
   })
 })

@@ -6,7 +6,7 @@ import { type ServedExample, serveToChromium } from '../src/serve-to-chromium.ts
 import { urlOfFile } from '../src/url-of-file.ts'
 import { visitLinks } from '../src/visit-links.ts'
 
-describe.skipIf(chromiumPath === undefined)('Chromium on examples/spa as npm installed it', () => {
+describe.skipIf(chromiumPath === undefined)('Chromium on examples/spa from npm packages', () => {
   let served: ServedExample
 
   beforeAll(async () => {
@@ -35,11 +35,11 @@ describe.skipIf(chromiumPath === undefined)('Chromium on examples/spa as npm ins
       .map(({ path }) => urlOfFile(url, path).pathname)
       .filter((target) => !loaded.has(target))
     expect(missing).toEqual([])
-    // Of the webfont's files a browser takes those whose letters are on the page.
+    // A browser loads only those files of a web font whose characters are on the page.
     expect([...loaded].some((target) => target.endsWith('.woff2'))).toBe(true)
   })
 
-  test('fetches nothing immutable at a reload and revalidates the page with a 304', async () => {
+  test('fetches nothing immutable at a reload, and revalidates the page with a 304', async () => {
     const { browser, manifest, url } = served
     const { page, complaints } = await openPage(browser)
     await page.goto(url.href)
@@ -77,7 +77,7 @@ describe.skipIf(chromiumPath === undefined)('Chromium on examples/spa as npm ins
   })
 
   test.each(['assets/nope-12345678.js', 'assets/nope', 'nope.js', 'nope.json'])(
-    'gets a 404 that no cache keeps for %s',
+    'gets a 404 with no-store for %s',
     async (unknown) => {
       const { browser, url } = served
       const { page } = await openPage(browser)
@@ -97,7 +97,7 @@ describe.skipIf(chromiumPath === undefined)('Chromium on examples/spa as npm ins
     expect([response?.status(), response?.headers()['cache-control']]).toEqual([404, 'no-store'])
   })
 
-  test('is what curl sees: the entry chunk in zstd, with ETag, Vary, Content-Length and immutable', async () => {
+  test('gets the same as curl: the entry chunk in zstd, with ETag, Vary, Content-Length and immutable', async () => {
     const { url } = served
     const page = (await sendRequest(url)).body.toString()
     const entry = /<script type="module"[^>]* src="([^"]+)"/.exec(page)?.[1] ?? ''

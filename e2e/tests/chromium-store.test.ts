@@ -13,7 +13,7 @@ import { startRecordingProxy } from '../src/start-recording-proxy.ts'
 import { temporaryFolder } from '../src/temporary-folder.ts'
 import { waitUntilCurrent } from '../src/wait-until-current.ts'
 
-describe.skipIf(chromiumPath === undefined)('a tab of Chromium at a store of builds', () => {
+describe.skipIf(chromiumPath === undefined)('a Chromium tab with a store of builds', () => {
   let browser: Browser
   let builds: string
   const distOf = (version: number) => path.join(builds, String(version))
@@ -28,11 +28,11 @@ describe.skipIf(chromiumPath === undefined)('a tab of Chromium at a store of bui
     await rm(builds, { recursive: true, force: true })
   })
 
-  /** By number alone: nothing in a test is a day old. */
+  /** Keeps builds by number only, because no build in a test is a day old. */
   const deploy = (store: StoreBackend, version: number) =>
     publish(distOf(version), store, { retention: { generations: 5, age: 0 } })
 
-  test('opens its lazy routes after five more deploys, and after a sixth reloads once', async () => {
+  test('opens its lazy routes after five more deploys, and reloads once after a sixth', async () => {
     const place = await temporaryFolder()
     const store = await openStore(place)
     await deploy(store, 1)
@@ -56,7 +56,7 @@ describe.skipIf(chromiumPath === undefined)('a tab of Chromium at a store of bui
     expect([last?.loads(), last?.wrongAnswers.length]).toEqual([2, 1])
   })
 
-  test('is told of a deploy and of a rollback when it becomes visible', async () => {
+  test('learns of a deploy and of a rollback when it becomes visible', async () => {
     const place = await temporaryFolder()
     const store = await openStore(place)
     const { id: first } = await deploy(store, 1)
@@ -77,7 +77,7 @@ describe.skipIf(chromiumPath === undefined)('a tab of Chromium at a store of bui
     await expect.poll(() => old.updates()).toEqual([second])
   })
 
-  test('opens its lazy routes at two replicas that answer in turn, while builds are deployed', async () => {
+  test('opens its lazy routes at two replicas that answer in turn during deploys', async () => {
     const place = await temporaryFolder()
     const store = await openStore(place)
     await deploy(store, 1)
@@ -93,7 +93,7 @@ describe.skipIf(chromiumPath === undefined)('a tab of Chromium at a store of bui
       const { id } = await deploy(store, version)
       expect(await openAllRoutes(before)).toEqual(shownBy(version - 1))
       expect([before.loads(), before.wrongAnswers]).toEqual([1, []])
-      // Neither is waited for. On a busy machine, one may need longer than a page waits.
+      // The test does not wait for the replicas. On a busy machine, one may take longer than a page waits.
       await vi.waitFor(
         async () => {
           const after = await openTab(browser, proxy.url)

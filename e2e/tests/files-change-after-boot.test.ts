@@ -18,7 +18,7 @@ async function serve(directory: string): Promise<RunningCommand> {
   return server
 }
 
-/** A body that cannot be in memory: larger than the whole budget of 64 MiB. */
+/** Larger than the whole memory budget of 64 MiB, so the server streams this body. */
 const largeSize = 65 * 1024 * 1024
 
 async function folderWithLargeFile(): Promise<{ directory: string; large: string }> {
@@ -32,11 +32,11 @@ async function folderWithLargeFile(): Promise<{ directory: string; large: string
   return { directory, large }
 }
 
-describe('serve-dist, when files change after it started', () => {
+describe('serve-dist with files that change after its start', () => {
   test.each([
     ['are all deleted', (file: string) => rm(file)],
     ['are all overwritten', (file: string) => writeFile(file, 'another build')],
-  ])('still answers everything that it holds in memory when they %s', async (_, spoil) => {
+  ])('still serves all files in memory if they %s', async (_, spoil) => {
     const directory = await copyBuild(dist)
     const { files } = await readManifest(directory)
     const server = await serve(directory)
@@ -54,7 +54,7 @@ describe('serve-dist, when files change after it started', () => {
     expect(server.isAlive()).toBe(true)
   })
 
-  test('streams a file that is larger than its memory', async () => {
+  test('streams a file that exceeds its memory budget', async () => {
     const { directory } = await folderWithLargeFile()
     const server = await serve(directory)
     const { status, headers, body } = await sendRequest(new URL('large.bin', server.url))
@@ -70,7 +70,7 @@ describe('serve-dist, when files change after it started', () => {
         await rename(`${large}.new`, large)
       },
     ],
-  ])('serves a streamed file on from the one that it has open when it is %s', async (_, change) => {
+  ])('continues to stream an open file that is %s', async (_, change) => {
     const { directory, large } = await folderWithLargeFile()
     const server = await serve(directory)
     const { errors } = server.output()
@@ -83,7 +83,7 @@ describe('serve-dist, when files change after it started', () => {
   test.each([
     ['cut short', (large: string) => writeFile(large, 'short')],
     ['overwritten by a longer one', (large: string) => writeFile(large, Buffer.alloc(largeSize + 1, 'x'))],
-  ])('answers an error without a body of another build when a streamed file is %s', async (_, spoil) => {
+  ])('answers an error, and no bytes of another build, if a streamed file is %s', async (_, spoil) => {
     const { directory, large } = await folderWithLargeFile()
     const server = await serve(directory)
     await spoil(large)

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { expectedHostAnswers, requestHostExample } from '../src/request-host-example.ts'
 
-/** How each example is started. */
+/** The command of each example. */
 const hosts: readonly (readonly [string, readonly string[]])[] = [
   ['express', ['server.js']],
   ['fastify', ['server.js']],
@@ -10,7 +10,7 @@ const hosts: readonly (readonly [string, readonly string[]])[] = [
 ]
 
 describe.each(hosts)('examples/%s', (name, args) => {
-  test('serves its build, and its API beside it', async () => {
+  test('serves its build and an API', async () => {
     expect(await requestHostExample(name, process.execPath, args)).toEqual(expectedHostAnswers)
   })
 })

@@ -6,7 +6,7 @@ import { listenLocally, type LocalServer } from '../src/listen-locally.ts'
 import { openPolicyWatchedPage } from '../src/open-policy-watched-page.ts'
 import { type StageApi, startStageApi } from '../src/start-stage-api.ts'
 
-// What the tests of stages ask a page for, seen without a policy: there a probe that cannot fail would show.
+// Runs the probes of the stage tests without a policy. A probe that cannot succeed would prove nothing.
 describe.skipIf(chromiumPath === undefined)('openPolicyWatchedPage', () => {
   let own: StageApi
   let other: StageApi
@@ -46,7 +46,7 @@ describe.skipIf(chromiumPath === undefined)('openPolicyWatchedPage', () => {
     expect(violations).toEqual([])
   })
 
-  test('tells what a policy blocks', async () => {
+  test('reports what a policy blocks', async () => {
     const { page, violations, ask, inject } = await openPolicyWatchedPage(browser)
     await page.goto(new URL('guarded', site.url).href)
     await expect.poll(() => violations).toContainEqual(expect.stringMatching(/^style-src-elem inline/))

@@ -10,7 +10,7 @@ import { type CommandEnd, runToEnd, startCommand } from '../src/start-command.ts
 import { temporaryFolder } from '../src/temporary-folder.ts'
 
 const { command, dist, project } = inject('packedSpa')
-/** The user that may read what all may. */
+/** Runs a command as the user `nobody`, which may read only public files. */
 const asNobody = ['setpriv', '--reuid', '65534', '--regid', '65534', '--clear-groups']
 const stackLine = /^\s+at \S/m
 
@@ -18,7 +18,7 @@ function serve(directory: string, ...flags: readonly string[]): Promise<CommandE
   return runToEnd(command, { args: [directory, '--port', '0', ...flags], cwd: project })
 }
 
-/** The first two compressed files of the build, which stand for any. */
+/** Returns the first two compressed files of the build. */
 async function compressedFiles(directory: string): Promise<readonly [string, string]> {
   const { files } = await readManifest(directory)
   const [first, second] = files.filter(({ variants }) => variants.length === 3)
@@ -27,7 +27,7 @@ async function compressedFiles(directory: string): Promise<readonly [string, str
 }
 
 describe('serve-dist refuses to start', () => {
-  test('on a variant that is gone and a file that is cut short, naming both at once', async () => {
+  test('if a variant is missing and a file is truncated, and names both at once', async () => {
     const directory = await copyBuild(dist)
     const [first, second] = await compressedFiles(directory)
     await rm(path.join(directory, variantPath(first, 'br')))
@@ -39,7 +39,7 @@ describe('serve-dist refuses to start', () => {
     expect(end.errors).not.toMatch(stackLine)
   })
 
-  test('on a manifest that is cut short', async () => {
+  test('if the manifest is truncated', async () => {
     const directory = await copyBuild(dist)
     const text = await readFile(path.join(directory, manifestPath), 'utf8')
     await writeFile(path.join(directory, manifestPath), text.slice(0, text.length / 2))
@@ -49,7 +49,7 @@ describe('serve-dist refuses to start', () => {
     expect(end.errors).not.toMatch(stackLine)
   })
 
-  test('on a manifest with wrong fields, naming the place of each', async () => {
+  test('if the manifest has wrong fields, and names the path of each', async () => {
     const directory = await copyBuild(dist)
     const text = await readFile(path.join(directory, manifestPath), 'utf8')
     const spoiled: unknown = { ...JSON.parse(text), base: 'nowhere', appType: 'php' }
@@ -61,7 +61,7 @@ describe('serve-dist refuses to start', () => {
     expect(end.errors).not.toMatch(stackLine)
   })
 
-  test('with --verify on bytes that changed under the same size', async () => {
+  test('with --verify, if bytes changed but not the size', async () => {
     const directory = await copyBuild(dist)
     const [first] = await compressedFiles(directory)
     const file = await open(path.join(directory, variantPath(first, 'gzip')), 'r+')
@@ -73,7 +73,7 @@ describe('serve-dist refuses to start', () => {
     expect(end.errors).not.toMatch(stackLine)
   })
 
-  test('on a folder that does not exist', async () => {
+  test('if the folder does not exist', async () => {
     const directory = path.join(await temporaryFolder(), 'nowhere')
     const end = await serve(directory)
     expect(end).toMatchObject({ exitCode: 1, output: '' })
@@ -81,7 +81,7 @@ describe('serve-dist refuses to start', () => {
     expect(end.errors).not.toMatch(stackLine)
   })
 
-  test('on pages that were written after the compression, until its cure has run as it is printed', async () => {
+  test('if pages were written after the compression, until the printed command has run', async () => {
     const directory = await copyBuild(dist)
     const page = path.join(directory, 'index.html')
     const text = await readFile(page, 'utf8')
@@ -99,7 +99,7 @@ describe('serve-dist refuses to start', () => {
     expect(await server.stop()).toMatchObject({ errors: '' })
   })
 
-  test('on a copy without its manifest, unless that is wanted: then only what decodes is a variant', async () => {
+  test('if a copy has no manifest, unless forced: then only siblings that decode are variants', async () => {
     const directory = await copyBuild(dist)
     const [first, second] = await compressedFiles(directory)
     await rm(path.join(directory, '.serve-dist'), { recursive: true })
@@ -125,7 +125,7 @@ describe('serve-dist refuses to start', () => {
     expect(errors).toContain('no rules, excluded files or immutable files')
   })
 
-  test('on the folder above a build, with the command that was meant', async () => {
+  test('for the folder above a build, and prints the correct command', async () => {
     const above = await temporaryFolder()
     await cp(dist, path.join(above, 'dist/client'), { recursive: true })
     await mkdir(path.join(above, 'dist/server'))
@@ -145,28 +145,28 @@ describe('serve-dist refuses to start', () => {
     await server.stop()
   })
 
-  test('on a default folder that is not there, naming the build that is', async () => {
+  test('if the default folder is missing, and names an existing build', async () => {
     const above = await temporaryFolder()
     await cp(dist, path.join(above, 'build'), { recursive: true })
     const end = await runToEnd(command, { args: ['--port', '0'], cwd: above })
     expect(end).toMatchObject({ exitCode: 1, output: '' })
-    expect(end.errors).toMatch(/^serve-dist: SD_BUILD_NOT_FOUND: .*dist: no such folder; /)
+    expect(end.errors).toMatch(/^serve-dist: SD_BUILD_NOT_FOUND: .*dist: the folder does not exist\. /)
     expect(end.errors).toContain('\n  A build is in build: npx serve-dist build\n')
   })
 
-  test('on an empty folder', async () => {
+  test('for an empty folder', async () => {
     const end = await serve(await temporaryFolder())
     expect(end).toMatchObject({ exitCode: 1, output: '' })
     expect(end.errors).toMatch(/^serve-dist: SD_BUILD_NOT_FOUND: .*build first/)
   })
 
   test.skipIf(process.platform === 'win32')(
-    'on a file that it may not read, with what gives the right',
+    'for a file that it may not read, and prints the command that makes it readable',
     async () => {
       const directory = await copyBuild(dist)
       const [first] = await compressedFiles(directory)
       await chmod(path.join(directory, first), 0)
-      // Nothing is unreadable to root: then the command runs as somebody else.
+      // Root can read everything, so the command runs as another user.
       const isRoot = process.getuid?.() === 0
       const closed = isRoot ? [directory, project].map((inside) => path.dirname(inside)) : []
       for (const folder of closed) await chmod(folder, 0o755)
@@ -180,7 +180,7 @@ describe('serve-dist refuses to start', () => {
     },
   )
 
-  test('on a command that does not exist, naming the nearest; and help is a command', async () => {
+  test('for an unknown command, and names the nearest; `help` is a command', async () => {
     for (const args of [
       ['complress'],
       ['reprot', 'dist', '--format', 'json'],
@@ -202,7 +202,7 @@ describe('serve-dist refuses to start', () => {
     expect(compress.output).toMatch(/^Usage: serve-dist compress/)
   })
 
-  test('on a port that is taken, with the way to another', async () => {
+  test('if the port is in use, and explains how to select another', async () => {
     const other = createServer()
     onTestFinished(() => void other.close())
     await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve))
@@ -220,7 +220,7 @@ describe('serve-dist refuses to start', () => {
     ['--port', '70000'],
     ['--engine', 'sometimes'],
     ['--no-such-option', '1'],
-  ])('on %s %s, naming the option', async (flag, value) => {
+  ])('with %s %s, and names the option', async (flag, value) => {
     const end = await runToEnd(command, { args: [dist, flag, value], cwd: project })
     expect(end.exitCode).toBe(1)
     expect(end.errors).toContain(flag.replace(/^-+/, ''))

@@ -13,7 +13,7 @@ import { temporaryFolder } from '../src/temporary-folder.ts'
 const digest = '0123456789abcdef'.repeat(4)
 const time = '2026-01-31T12:00:00Z'
 
-/** A build of files that exist nowhere: `[path, size, size in br]`. */
+/** Returns a build of files that need not exist: `[path, size, size in br]`. */
 function makeBuild(...files: readonly (readonly [path: string, size: number, br?: number])[]): Manifest {
   return {
     version: 1,
@@ -49,12 +49,12 @@ const after = makeBuild(
 
 interface OpenedReport {
   readonly page: Page
-  /** Every address that the page asked for, and what it complained of. */
+  /** The requested URLs. */
   readonly requests: readonly string[]
   readonly complaints: readonly string[]
 }
 
-/** What share of the treemap each box takes, by its name. */
+/** Returns the share of each box in the treemap, by name. */
 function sharesOf(page: Page): Promise<Record<string, number>> {
   return page.evaluate(() => {
     const stage = document.getElementById('treemap')?.getBoundingClientRect() ?? new DOMRect()
@@ -72,7 +72,7 @@ function focusedLabel(page: Page): Promise<string> {
 }
 
 describe('serve-dist report', () => {
-  test('writes its formats and fails with exit code 1 where a budget is broken', async () => {
+  test('writes its formats, and fails with exit code 1 if a budget is exceeded', async () => {
     const example = inject('examples').find(({ name }) => name === 'spa')
     if (example === undefined) throw new Error('the example spa was not built')
     const folder = await temporaryFolder()
@@ -143,7 +143,7 @@ describe.skipIf(chromiumPath === undefined)('the HTML report in Chromium', () =>
     expect(brightness > 380).toBe(colorScheme === 'light')
   })
 
-  test('weighs by the coding that is chosen', async () => {
+  test('shows sizes in the selected coding', async () => {
     const build = makeBuild(['a.js', 1000, 900], ['b.js', 1000, 100])
     const { page } = await openReport(build)
     const sent = await sharesOf(page)
@@ -153,7 +153,7 @@ describe.skipIf(chromiumPath === undefined)('the HTML report in Chromium', () =>
     expect(identity['a.js']).toBeCloseTo(0.5, 2)
   })
 
-  test('is worked by the keyboard alone: arrows move, Enter opens, Escape goes back', async () => {
+  test('works with the keyboard: arrows move, Enter opens, Escape goes back', async () => {
     const { page, complaints } = await openReport(after, { against: before })
     await page.locator('input[name="column"]:checked').focus()
     await page.keyboard.press('Tab')
@@ -185,7 +185,7 @@ describe.skipIf(chromiumPath === undefined)('the HTML report in Chromium', () =>
     expect(complaints).toEqual([])
   })
 
-  test('opens a folder that lies deep inside, and leads back by its trail', async () => {
+  test('opens a nested folder, and returns with its breadcrumbs', async () => {
     const { page } = await openReport(makeBuild(['a/b/c/d.js', 500], ['a/b/e.js', 400], ['f.js', 600]))
     await page.getByRole('button', { name: /^a\/b\/c\/, / }).click({ position: { x: 5, y: 5 } })
     expect(await page.locator('#trail').textContent()).toBe('whole buildabc')
@@ -194,7 +194,7 @@ describe.skipIf(chromiumPath === undefined)('the HTML report in Chromium', () =>
     expect(await focusedLabel(page)).toMatch(/^a\/b\/, /)
   })
 
-  test('highlights what changed, not by colour alone, and has it all as a table', async () => {
+  test('highlights changes not only by colour, and lists them in a table', async () => {
     const { page } = await openReport(after, { against: before })
     const box = (name: string) => page.locator(`.box[aria-label^="${name}"]`)
     expect(await box('assets/index-HASH.js').getAttribute('data-verdict')).toBe('larger')
@@ -213,7 +213,7 @@ describe.skipIf(chromiumPath === undefined)('the HTML report in Chromium', () =>
     expect(await fill('assets/index-HASH.js')).toBe(await fill('assets/vendor-HASH.js'))
   })
 
-  test('draws what a returning visitor downloads: deltas marked, nothing of what did not change', async () => {
+  test('shows the downloads of a returning visitor: marks deltas, and omits unchanged files', async () => {
     const changes = [
       { path: 'assets/vendor-BBBB3333.js', bytes: 110_000, delta: 9000, coding: 'dcz' } as const,
       { path: 'assets/deep/nested/page-BBBB4444.js', bytes: 9000 },
@@ -246,7 +246,7 @@ describe.skipIf(chromiumPath === undefined)('the HTML report in Chromium', () =>
     expect(complaints).toEqual([])
   })
 
-  test('shows hostile names as the text that they are, and runs nothing', async () => {
+  test('shows hostile names as text, and runs none of them', async () => {
     const names = [
       '"><img src=x onerror=alert(1)>.js',
       '<!--<script>alert(2)',
@@ -265,7 +265,7 @@ describe.skipIf(chromiumPath === undefined)('the HTML report in Chromium', () =>
     expect(complaints).toEqual([])
   })
 
-  test('lets no other script run, whatever got into the page', async () => {
+  test('runs no other script, even if one is added to the page', async () => {
     const { page, complaints } = await openReport(after)
     await page.evaluate(() => {
       const script = document.createElement('script')
@@ -276,7 +276,7 @@ describe.skipIf(chromiumPath === undefined)('the HTML report in Chromium', () =>
     expect(complaints.join()).toMatch(/Content Security Policy/)
   })
 
-  test('stays quick with thousands of files, the smallest of which share a box that opens', async () => {
+  test('stays fast with thousands of files: the smallest share one box that opens', async () => {
     const files = Array.from({ length: 4000 }, (_, index) => [`f${10_000 + index}.js`, 1000 + index] as const)
     const { page } = await openReport(makeBuild(...files))
     expect(await page.locator('.box').count()).toBe(121)

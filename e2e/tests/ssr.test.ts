@@ -50,7 +50,7 @@ describe.each(hosts)('examples/ssr in %s', (_host, start) => {
   })
   afterAll(() => stop?.())
 
-  test('streams the page: its frame is there before what is slow', async () => {
+  test('streams the page: its frame arrives before the slow part', async () => {
     const response = await fetch(url)
     expect(response.headers.get('Content-Type')).toBe('text/html; charset=utf-8')
     const pieces: string[] = []
@@ -60,7 +60,7 @@ describe.each(hosts)('examples/ssr in %s', (_host, start) => {
     expect(pieces.join('')).toMatch(outlook)
   })
 
-  test('answers the API, and files from the table', async () => {
+  test('serves the API, and files of the build', async () => {
     const api = await sendRequest(new URL('api/forecast', url))
     expect([api.status, JSON.parse(api.body.toString())]).toEqual([200, { place: 'North Pier', degrees: 18 }])
     const page = (await sendRequest(url)).body.toString()
@@ -78,7 +78,7 @@ describe.each(hosts)('examples/ssr in %s', (_host, start) => {
     expect(vite.status).toBe(404)
   })
 
-  test('reads uploads while they come', async () => {
+  test('reads uploads while they arrive', async () => {
     const photo = Buffer.alloc(3_000_000, 'clouds')
     const half = photo.length / 2
     const body = new ReadableStream<Uint8Array>({
@@ -110,9 +110,9 @@ describe.each(hosts)('examples/ssr in %s', (_host, start) => {
     })
     afterAll(() => browser?.close())
 
-    test('shows the frame first, then the rest, and comes alive', async () => {
+    test('shows the frame first, then the rest, and hydrates', async () => {
       const { page, complaints } = await openPage(browser)
-      // In the page, where a busy machine cannot miss it.
+      // Observed in the page, because a busy test machine could miss it.
       await page.addInitScript((frame) => {
         const observer = new MutationObserver(() => {
           if (document.body?.textContent.includes(frame)) document.documentElement.dataset['sawFrame'] = ''
@@ -133,13 +133,13 @@ describe.each(hosts)('examples/ssr in %s', (_host, start) => {
 })
 
 describe('examples/ssr in the command', () => {
-  test('encodes the page while it streams', async () => {
+  test('compresses the page while it streams', async () => {
     const running = await startCommand(example.command, {
       args: ['dist/client', '--ssr', 'dist/server/entry-server.js', '--port', '0'],
       cwd: project,
     })
     try {
-      // fetch decodes: what it gives out early has been flushed early.
+      // If fetch returns decoded text early, the encoder has flushed early.
       const response = await fetch(running.url, { headers: { 'Accept-Encoding': 'br' } })
       expect(response.headers.get('Content-Encoding')).toBe('br')
       const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader()

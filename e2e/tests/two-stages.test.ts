@@ -13,7 +13,7 @@ import { type StageApi, startStageApi } from '../src/start-stage-api.ts'
 import { urlOfFile } from '../src/url-of-file.ts'
 import { visitLinks } from '../src/visit-links.ts'
 
-/** One environment: an API, and a server of the build that is told of it. */
+/** One environment: an API, and a server of the build whose values name it. */
 interface Stage {
   readonly name: string
   readonly limit: number
@@ -55,7 +55,7 @@ describe('one build of examples/spa under two environments at once', () => {
     }
   })
 
-  test('differs in the module and in the origins of its API, and in nothing else', async () => {
+  test("differs only in the module and in the API's origins", async () => {
     const differing = new Set<string>()
     const paths = manifest.files.map((file) => urlOfFile(staging.server.url, file.path).pathname)
     const addresses = ['/', '/species/bellis.perennis', '/assets/gone-12345678.js', ...paths]
@@ -63,7 +63,7 @@ describe('one build of examples/spa under two environments at once', () => {
       for (const coding of ['identity', 'gzip', 'br', 'zstd']) {
         const headers = { 'accept-encoding': coding, 'sec-fetch-mode': 'navigate' }
         const [one, other] = await Promise.all(
-          [staging, production].map((stage) => essenceOf(stage, address, headers)),
+          [staging, production].map((stage) => comparableResponse(stage, address, headers)),
         )
         if (!isDeepStrictEqual(one, other)) differing.add(address)
       }
@@ -111,7 +111,7 @@ describe('one build of examples/spa under two environments at once', () => {
     })
 
     test.each(stages)(
-      'reaches its own API and not the other, from a page and a worker (%s)',
+      'reaches its own API but not the other, from a page and a worker (%s)',
       async (_, stagesOf) => {
         const [own, other] = stagesOf()
         const { page, violations, ask } = await openPolicyWatchedPage(browser)
@@ -130,14 +130,14 @@ describe('one build of examples/spa under two environments at once', () => {
             url.href,
           )
         expect([await askInWorker(own.api), await askInWorker(other.api)]).toEqual([own.name, 'blocked'])
-        // The page tells of one after the worker has its answer.
+        // The page shows it after the worker has its response.
         await expect
           .poll(() => violations)
           .toEqual([expect.stringMatching(`^connect-src ${other.api.url.href}`)])
       },
     )
 
-    test('gets another environment at the same address, whatever the browser has kept', async () => {
+    test("gets another environment at the same address, despite the browser's cache", async () => {
       const { page, complaints, violations } = await openPolicyWatchedPage(browser)
       let port = '0'
       for (const stage of [staging, production]) {
@@ -146,7 +146,7 @@ describe('one build of examples/spa under two environments at once', () => {
         port = server.url.port
         try {
           await page.goto(new URL('species', server.url).href)
-          // The worker fetches from the API as well.
+          // The worker fetches from the API, too.
           await page.locator('.search').fill(`of ${stage.name}`)
           await page.getByRole('status').filter({ hasText: '12 of 24 flowers' }).waitFor({ timeout: 10_000 })
         } finally {
@@ -156,7 +156,7 @@ describe('one build of examples/spa under two environments at once', () => {
       expect([...complaints, ...violations]).toEqual([])
     })
 
-    test('runs no script that somebody puts into its page', async () => {
+    test('runs no injected script', async () => {
       const { page, violations, inject: put } = await openPolicyWatchedPage(browser)
       await page.goto(staging.server.url.href)
       await page.locator('main').waitFor()
@@ -169,8 +169,8 @@ describe('one build of examples/spa under two environments at once', () => {
   })
 })
 
-/** What a stage answers, but for the time and the origin of its API. */
-async function essenceOf(
+/** Returns a stage's response, without the time and the API's origin. */
+async function comparableResponse(
   { server, api }: Stage,
   address: string,
   sent: Readonly<Record<string, string>>,
@@ -185,14 +185,14 @@ async function essenceOf(
   }
 }
 
-/** What becomes of `eval` in a task of the page's own: what a debugger evaluates obeys no policy. */
+/** Runs `eval` in a task of the page, because code from a debugger ignores the policy. Returns the result. */
 function evalInPage(page: PolicyWatchedPage['page']): Promise<string> {
   return page.evaluate(
     () =>
       new Promise((resolve) => {
         setTimeout(() => {
           try {
-            // oxlint-disable-next-line no-eval -- what is asked
+            // oxlint-disable-next-line no-eval -- the test checks eval
             resolve(String(globalThis.eval('1 + 1')))
           } catch (error) {
             resolve(error instanceof Error ? error.name : 'thrown')

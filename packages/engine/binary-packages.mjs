@@ -9,18 +9,22 @@ export { platforms } from './dist/load-binding.js'
  *
  * @param {string} platform
  * @param {string} addon The path of the binary.
- * @param {{ version: string, license: string, engines: object }} engine The package.json of @serve-dist/engine.
+ * @param {{ version: string, license: string, engines: object, homepage?: string, bugs?: string, repository?: object }} engine The package.json of @serve-dist/engine.
  * @param {string} folder
  */
-export async function writeBinaryPackage(platform, addon, { version, license, engines }, folder) {
+export async function writeBinaryPackage(platform, addon, engine, folder) {
   const [os, cpu, libc] = platform.split('-')
+  const { version, license, engines, homepage, bugs, repository } = engine
   const name = `@serve-dist/engine-${platform}`
   const libcs = libc === undefined ? {} : { libc: [libc === 'gnu' ? 'glibc' : libc] }
   const manifest = {
     name,
     version,
     description: `The binary of @serve-dist/engine for ${platform}`,
+    homepage,
+    bugs,
     license,
+    repository,
     main: 'engine.node',
     files: ['engine.node', 'LICENSES'],
     os: [os],

@@ -6,6 +6,7 @@ const labelWidth = 210
 const barHeight = 20
 const rowHeight = 30
 const topHeight = 64
+const noteHeight = 16
 const longestBar = width - labelWidth - 150
 
 const style = `
@@ -13,10 +14,12 @@ const style = `
   .title { font-size: 16px; font-weight: 600 }
   .note { font-size: 11px; fill: #59636e }
   .label { text-anchor: end }
+  .page { fill: #ffffff }
   .bar { fill: #8c959f }
   .ours { fill: #0969da }
   @media (prefers-color-scheme: dark) {
     text { fill: #f0f6fc }
+    .page { fill: #0d1117 }
     .note { fill: #9198a1 }
     .bar { fill: #656c76 }
     .ours { fill: #4493f8 }
@@ -33,7 +36,8 @@ export function drawChart(report: Report, rows: readonly Row[]): string {
   const { workload, connections } = fastest.row
   const voids = rows.filter((row) => row.void !== undefined).map(({ server }) => server)
   const missing = voids.length === 0 ? '' : `; void: ${voids.join(', ')}`
-  const height = topHeight + drawn.length * rowHeight + 42
+  const notes = [describeRun(report), ...splitIntoLines(report.command)]
+  const height = topHeight + drawn.length * rowHeight + 10 + notes.length * noteHeight
   const bars = drawn.map(({ row, rate }, index) => {
     const y = topHeight + index * rowHeight
     const length = Math.max(1, (rate / fastest.rate) * longestBar)
@@ -46,13 +50,18 @@ export function drawChart(report: Report, rows: readonly Row[]): string {
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img">
   <style>${style}
   </style>
+  <rect class="page" width="${width}" height="${height}" rx="8" />
   <text class="title" x="10" y="24">${escapeText(report.titles[workload] ?? workload)}</text>
   <text class="note" x="10" y="44">requests per second, median of ${fastest.row.samples.length} rounds, ${connections} connections; more is better${escapeText(missing)}</text>
 ${bars.join('\n')}
-  <text class="note" x="10" y="${height - 26}">${escapeText(describeRun(report))}</text>
-  <text class="note" x="10" y="${height - 10}">${escapeText(report.command)}</text>
+${notes.map((text, index) => `  <text class="note" x="10" y="${height - 10 - (notes.length - 1 - index) * noteHeight}">${escapeText(text)}</text>`).join('\n')}
 </svg>
 `
+}
+
+/** Splits a command at spaces and commas into lines that fit. */
+function splitIntoLines(command: string): string[] {
+  return command.match(/.{1,110}(?:[ ,]|$)/g) ?? [command]
 }
 
 function escapeText(text: string): string {

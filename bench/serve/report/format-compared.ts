@@ -14,7 +14,9 @@ export function formatCompared({ rows }: Report): string {
     const bundles = find('bundles50k')
     return [
       `${server} ${bundles?.version ?? ''}`,
-      ...[bundles, find('not-modified-tag'), find('script-1024k')].map(formatRate),
+      formatRate(bundles),
+      formatRate(find('not-modified-tag')),
+      formatRate(find('script-1024k')),
       bundles === undefined ? '–' : (medianOf(bundles, 'heldBytes') / 1e6).toFixed(0),
     ]
   })

@@ -4,7 +4,7 @@ import type { FrameworkProject } from './framework-project.ts'
 
 const typescript = path.dirname(createRequire(import.meta.url).resolve('typescript/package.json'))
 
-/** Checks a configuration of a project with the types of its framework and of ours. */
+/** Type-checks a configuration of a project with the types of its framework and of serve-dist. */
 export async function expectTypes(project: FrameworkProject, file: string): Promise<void> {
   const language = ['--allowJs', '--checkJs', '--strict', '--skipLibCheck', '--module', 'nodenext']
   const flags = ['--ignoreConfig', '--noEmit', ...language]

@@ -9,20 +9,20 @@ import type { FrameworkProject } from './framework-project.ts'
 
 export interface WholeBuild {
   readonly project: FrameworkProject
-  /** The folder that is deployed, relative to the project. */
+  /** The deployed folder, relative to the project. */
   readonly folder: string
-  /** Exactly those files whose path matches are immutable. */
+  /** Matches exactly the paths of immutable files. */
   readonly hashed: RegExp
-  /** Some of the pages that must be there. */
+  /** Some of the required pages. */
   readonly pages: readonly string[]
-  /** Paths in the project where the framework itself puts variants, for a handler of its own. */
+  /** Matches paths in the project where the framework writes variants for its own handler. */
   readonly others?: RegExp
 }
 
 /**
- * Expects that a build is described as it lies there: every file of the folder in the manifest and nothing else, every
- * variant equal to its file when it is decoded, hashed names immutable and nothing else, and nothing of ours in any
- * other folder of the project, such as the server's code.
+ * Expects a complete build: the manifest lists exactly the files of the folder, and each variant decodes to
+ * its file. Exactly the hashed names are immutable. No other folder of the project, such as the server's
+ * code, has files of serve-dist.
  */
 export async function expectWholeBuild(whole: WholeBuild): Promise<Manifest> {
   const { project, folder, hashed, pages, others } = whole
@@ -49,23 +49,23 @@ export async function expectWholeBuild(whole: WholeBuild): Promise<Manifest> {
     const decoded = await decodeIndependently(path.join(directory, variant), coding)
     expect.soft((await readFile(path.join(directory, file.path))).equals(decoded), variant).toBe(true)
   }
-  const ours = await findOurs(project.folder, folder)
+  const ours = await findServeDistFiles(project.folder, folder)
   expect(ours.filter((name) => others?.test(name) !== true)).toEqual([])
   return manifest
 }
 
-/** The last lines of the passes that a build told of: a build needs one. */
-export function passesIn(output: string): string[] {
+/** Returns the last line of each compression step in a build's output. A build needs exactly one. */
+export function compressionSummaries(output: string): string[] {
   return output.match(/✓ .+ variants .+/g) ?? []
 }
 
-/** A manifest without what the time of a build decides, for the comparison of two builds. */
+/** Removes the parts of a manifest that depend on the time of a build. */
 export function withoutTimes({ files, buildId: _id, lastModified: _time, ...others }: Manifest): unknown {
   return { ...others, files: files.map(({ lastModified: _seen, ...file }) => file) }
 }
 
-/** Variants and manifests outside of the folder that is deployed. */
-async function findOurs(project: string, deployed: string): Promise<string[]> {
+/** Lists variants and manifests outside the deployed folder. */
+async function findServeDistFiles(project: string, deployed: string): Promise<string[]> {
   const entries = await readdir(project, { withFileTypes: true })
   const folders = entries.filter((entry) => entry.isDirectory() && entry.name !== 'node_modules')
   const files = await Promise.all(

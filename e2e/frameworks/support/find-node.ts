@@ -5,14 +5,19 @@ import { fileURLToPath } from 'node:url'
 import { npmCommand } from '../../../scripts/npm-command.mjs'
 import { runCommand } from '../../../scripts/run-command.mjs'
 
-/** The latest frameworks ask for more than ours: Astro 7 for 22.12, React Router 8 for 22.22, Nuxt 4 for 24.11. */
+/**
+ * The latest frameworks require newer Node versions: Astro 7 requires 22.12, React Router 8 22.22, and Nuxt 4
+ * 24.11.
+ */
 const needed = 24
 const cache = fileURLToPath(new URL('../../../node_modules/.cache/node', import.meta.url))
 
-/** The Node that builds and serves the examples: the running one where it is new enough, else one from the registry. */
+/**
+ * Returns the path of the Node that builds and serves the examples: this process's, or one from the registry.
+ */
 export async function findNode(): Promise<string> {
   if (Number.parseInt(process.versions.node, 10) >= needed) return process.execPath
-  // What the package `node` installs by a script, for each platform.
+  // The packages that the install script of `node` selects by platform.
   const system = process.platform === 'win32' ? 'win' : process.platform
   const name = `node-${system}-${process.arch}`
   const file = process.platform === 'win32' ? 'bin/node.exe' : 'bin/node'

@@ -7,34 +7,34 @@ import { findNode } from './find-node.ts'
 import type { Dependencies } from './framework-versions.ts'
 
 const root = fileURLToPath(new URL('../../..', import.meta.url))
-// As deep in the repository as `examples`, so that the links to the packages lead to the same place.
+// At the same depth as `examples`, so that relative links to the packages stay valid.
 const copies = path.join(root, '.frameworks')
 const fixtures = 'e2e/frameworks/fixtures'
 
-/** A copy of an example with dependencies of its own, which a test may change and build. */
+/** A copy of an example with its own dependencies, which a test may change and build. */
 export interface FrameworkProject {
   readonly folder: string
-  /** The command `serve-dist` as this project has it installed. */
+  /** The installed command `serve-dist` of this project. */
   readonly command: readonly [string, string]
-  /** Writes files, relative to the folder; `undefined` deletes one. */
+  /** Writes files, relative to the folder. `undefined` deletes a file. */
   write(files: Readonly<Record<string, string | undefined>>): Promise<void>
-  /** Runs the project's own script, `build` if no other is named, and answers what it printed. */
+  /** Runs the project's own script, by default `build`. Returns its output. */
   build(script?: string): Promise<string>
-  /** Runs `serve-dist compress` and answers what it printed. */
+  /** Runs `serve-dist compress`. Returns its output. */
   compress(folder: string): Promise<string>
-  /** Runs a command in the project and answers what it printed; throws where it fails. */
+  /** Runs a command in the project. Returns its output, or throws if the command fails. */
   run(command: readonly [string, ...string[]]): Promise<string>
-  /** The version of an installed dependency. */
+  /** Returns the version of an installed dependency. */
   versionOf(name: string): Promise<string>
   remove(): Promise<void>
 }
 
-/** Copies `examples/<name>` and installs its dependencies: those of its lockfile, or others in the place of some. */
+/** Copies `examples/<name>` and installs the dependencies of its lockfile, or the given ones instead. */
 export function prepareProject(name: string, dependencies: Dependencies = {}): Promise<FrameworkProject> {
   return prepare(name, [`examples/${name}`], dependencies)
 }
 
-/** The same for an application that shows nothing to users: `fixtures/<name>`, laid over what it has in common with others. */
+/** Copies the shared fixture and `fixtures/<name>` over it, for applications that are no examples. */
 export function prepareFixture(name: string, base = `${fixtures}/base`): Promise<FrameworkProject> {
   return prepare(name, [base, `${fixtures}/${name}`])
 }
@@ -49,7 +49,7 @@ async function prepare(
   const remove = () => rm(folder, { recursive: true, force: true, maxRetries: 5 })
   const node = await findNode()
   const run = async (command: readonly [string, ...string[]]) => {
-    // The test runner's own NODE_ENV would make development builds, its TEST makes Nuxt keep quiet.
+    // The test runner's NODE_ENV would cause development builds, and its TEST silences Nuxt.
     const searched = [path.dirname(node), process.env['PATH'] ?? ''].join(path.delimiter)
     const environment = {
       NODE_ENV: undefined,
@@ -91,10 +91,10 @@ async function prepare(
   }
 }
 
-/** Frameworks ask on the web for a newer version, or send statistics, unless they are told not to. */
+/** Disables update checks and statistics of frameworks. */
 const quiet = { ASTRO_TELEMETRY_DISABLED: '1', NUXT_TELEMETRY_DISABLED: '1', NO_COLOR: '1', FORCE_COLOR: '0' }
 
-/** What an install or a build in the example itself has left there. */
+/** Folders that an install or a build creates in the example. */
 const leftovers = new Set([
   'node_modules',
   'dist',

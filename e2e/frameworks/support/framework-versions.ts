@@ -1,16 +1,16 @@
-/** The dependencies of a project that another version of a framework needs: names and ranges. */
+/** Names and version ranges of dependencies that another framework version needs. */
 export type Dependencies = Readonly<Record<string, string>>
 
 /** A version of a framework, for `describe.each`. */
 export interface FrameworkVersion {
   readonly version: string
-  /** What takes the place of the example's own dependencies; none for the latest version. */
+  /** Dependencies that replace the example's own. Empty for the latest version. */
   readonly dependencies: Dependencies
 }
 
 /**
- * The latest version, which is the one that the example names, and where SERVE_DIST_FRAMEWORKS is `all` (every night)
- * the versions before it.
+ * Returns the latest version, which the example uses. With SERVE_DIST_FRAMEWORKS=all (every night), also
+ * returns earlier ones.
  */
 export function frameworkVersions(
   latest: string,

@@ -8,27 +8,32 @@ import type { FrameworkProject } from './framework-project.ts'
 
 export interface Visit {
   readonly project: FrameworkProject
-  /** Arguments of the command: `['dist/client', '--ssr', 'dist/server/entry.mjs']`. */
+  /** Arguments of the command, such as `['dist/client', '--ssr', 'dist/server/entry.mjs']`. */
   readonly args: readonly string[]
-  /** The text of each page's `h1` by the path that `nav a` has as its `href`: `{ '/about': 'About' }`. */
+  /** The text of each page's `h1`, by the `href` of its link in `nav a`: `{ '/about': 'About' }`. */
   readonly pages: Readonly<Record<string, string>>
-  /** Paths among them that an application answers, not a file. */
+  /** The paths of pages that an application renders. */
   readonly rendered?: readonly string[]
-  /** An address that no page has, and the `h1` of the framework's own page for it; the browser is not sent there. */
+  /** A path without a page, and the `h1` of the framework's 404 page. The browser does not open it. */
   readonly notFound: { readonly path: string; readonly heading: string; readonly status?: number }
-  /** What the application itself says on standard error. */
+  /** Matches the application's own output on standard error. */
   readonly applicationLog?: RegExp
-  /** Whether pages are sent with the policy that the build has for each. @default 'enforce' */
+  /**
+   * The value of `--csp`.
+   *
+   * @default 'enforce'
+   */
   readonly csp?: string
   /** Whether a click on a link changes the page without loading a document. */
   readonly isClientRouted: boolean
 }
 
 /**
- * Serves a build with the command, asks for each page by its clean URL and for one that is missing, and lets Chromium
- * open each page, follow the links of each, show the first one's image, and load the chunk that its button asks for.
- * Every example is made alike for it: `nav a` on each page, one `h1`; on the first page an `img`, and a `button` that
- * imports a chunk, which writes something into `output`.
+ * Serves a build with the command. Requests each page by its clean URL, and a missing one. Lets Chromium open
+ * each page and follow its links, and load the image and the chunk of the first page.
+ *
+ * Every example has the same structure: `nav a` and one `h1` on each page. The first page has an `img`, and a
+ * `button` that imports a chunk and writes into `output`.
  */
 export async function serveAndVisit(visit: Visit): Promise<void> {
   const { project, args, csp = 'enforce' } = visit
@@ -75,7 +80,7 @@ async function expectPages(url: URL, { pages, rendered = [], notFound }: Visit):
   expect.soft((await sendRequest(new URL('/missing.js', url))).status).toBe(404)
 }
 
-/** The page at an address; one that is the `index.html` of a folder is redirected to, with a slash at its end. */
+/** Requests a page. Follows the redirect that adds a slash to the path of a folder. */
 async function askForPage(url: URL, headers: Readonly<Record<string, string>>): Promise<ReceivedResponse> {
   const answer = await sendRequest(url, { headers })
   if (answer.status !== 308 || answer.headers.location !== `${url.pathname}/`) return answer

@@ -8,42 +8,42 @@ import type { StageApi } from '../../src/start-stage-api.ts'
 import { startCommand } from '../../src/start-command.ts'
 import type { FrameworkProject } from './framework-project.ts'
 
-/** What a page shows whose components each write the values of their environment, and count the clicks on a button. */
+/** The content of a page whose components show their environment and have a button that counts clicks. */
 interface PageVisit {
   readonly path: string
-  /** One for each component, of which each has the value of its stage. */
+  /** The values that each component shows. */
   readonly stages: readonly unknown[]
-  /** What the buttons say after a click: that scripts have taken the components over. */
+  /** The text of each button after a click, which proves hydration. */
   readonly clicks: readonly string[]
-  readonly troubles: readonly string[]
-  /** From the API of this stage, then from that of the other. */
+  readonly problems: readonly string[]
+  /** The responses of this stage's API, then of the other's. */
   readonly answers: readonly string[]
   readonly injected: readonly string[]
 }
 
-/** What is seen of a build in two stages at once. */
+/** The results of a build in two stages at once. */
 export interface StagesVisit {
   readonly blue: readonly PageVisit[]
   readonly green: readonly PageVisit[]
-  /** The files that the servers answer differently. */
+  /** The paths of files with different responses. */
   readonly differing: readonly string[]
 }
 
-/** What a visit sees where everything is right, `pages` being what the components of each page are called. */
+/** Returns the expected results. `pages` lists the component names of each page. */
 export function expectedStages(pages: Readonly<Record<string, readonly string[]>>): StagesVisit {
   const seenIn = (stage: string): PageVisit[] =>
     Object.entries(pages).map(([address, names]) => ({
       path: address,
       stages: names.map(() => stage),
       clicks: names.map((name) => `${name} 1`),
-      troubles: [],
+      problems: [],
       answers: [stage, 'blocked'],
       injected: [],
     }))
   return { blue: seenIn('blue'), green: seenIn('green'), differing: ['serve-dist-env.js'] }
 }
 
-/** Serves a build in two stages with the command, for the running test, and opens its pages in a Chromium. */
+/** Serves a build in two stages for the running test, and opens its pages in Chromium. */
 export async function visitStages(
   project: FrameworkProject,
   folder: string,
@@ -87,8 +87,8 @@ async function visitPage(
   const buttons = page.locator('button.count')
   for (const button of await buttons.all()) await button.click()
   const clicks = await buttons.allInnerTexts()
-  const troubles = [...violations, ...complaints]
+  const problems = [...violations, ...complaints]
   const answers = [await ask(apis[0]), await ask(apis[1])]
   const { pathname } = url
-  return { path: pathname, stages, clicks, troubles, answers, injected: await inject(apis[1]) }
+  return { path: pathname, stages, clicks, problems, answers, injected: await inject(apis[1]) }
 }

@@ -51,7 +51,7 @@ const codings = ['identity', 'gzip', 'br', 'zstd']
 
 /**
  * Compares the answers before and after a migration. Returns the improvements by request, such as
- * `'caching, fewer bytes'`; a difference that is no improvement is listed as `'WORSE …'`.
+ * `'caching, fewer bytes'`. Other differences are listed as `'WORSE …'`.
  */
 export function compareAnswers(before: Answers, after: Answers): Readonly<Record<string, string>> {
   const rows = Object.entries(before).map(([request, answer]) => {

@@ -20,8 +20,8 @@ interface Stage {
 }
 
 /**
- * Follows the instructions of a project's Dockerfile in a folder, without Docker. It knows the instructions that
- * docs/migrate/nginx.md uses, leaves out `node_modules` and `dist` from the context, and throws for other instructions.
+ * Follows the instructions of a project's Dockerfile in a folder, without Docker. Supports the instructions of
+ * docs/migrate/nginx.md, and throws for others. Omits `node_modules` and `dist` from the context.
  *
  * @param folder - an empty folder for the file systems of the stages.
  */

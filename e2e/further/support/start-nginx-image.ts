@@ -1,14 +1,14 @@
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { freePort } from '../../../packages/server/test/support/free-port.ts'
-import { type ForeignServer, startForeignServer } from '../../src/start-foreign-server.ts'
+import { type PeerServer, startPeerServer } from '../../src/start-peer-server.ts'
 import type { ContainerImage } from './container-image.ts'
 
 /** Starts nginx as its image on Docker Hub does, with the files that a Dockerfile copied into the image. */
 export async function startNginxImage(
   program: string,
   { root }: Pick<ContainerImage, 'root'>,
-): Promise<ForeignServer> {
+): Promise<PeerServer> {
   const port = await freePort()
   const own = path.join(root, 'run')
   await mkdir(own)
@@ -32,7 +32,7 @@ export async function startNginxImage(
       .replaceAll('listen 80;', `listen 127.0.0.1:${port};`)
       .replaceAll('/usr/share/nginx/html', `${root}/usr/share/nginx/html`),
   )
-  return await startForeignServer(
+  return await startPeerServer(
     [program, '-p', own, '-e', 'stderr', '-c', file],
     new URL(`http://127.0.0.1:${port}`),
   )

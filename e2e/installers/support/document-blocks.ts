@@ -6,7 +6,7 @@ import { runCommand } from '../../../scripts/run-command.mjs'
 
 const root = fileURLToPath(new URL('../../..', import.meta.url))
 
-/** Blocks, or lines of them, that are not run by the tests of the documents, and why. */
+/** Patterns of blocks, or of their lines, that these tests do not run, with the reasons. */
 export const notRun: readonly (readonly [RegExp, string])[] = [
   [/pnpm@12/, 'the gate itself'],
   [/^docker /, 'wants a Docker daemon: the nightly workflow builds and runs the image'],
@@ -31,14 +31,14 @@ export function isNotRun(text: string): boolean {
   return notRun.some(([pattern]) => pattern.test(text))
 }
 
-/** All blocks of code that users read. */
+/** All code blocks in documents for users. */
 export const blocks: readonly Block[] = await readBlocks()
 
 export function blocksIn(...languages: readonly string[]): readonly Block[] {
   return blocks.filter(({ language }) => languages.includes(language))
 }
 
-/** The commands of a block, without the comments behind them. */
+/** Returns the commands of a block, without comments. */
 export function linesOf(block: Block | undefined): readonly string[] {
   return (block?.code ?? '')
     .split('\n')

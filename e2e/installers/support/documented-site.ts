@@ -6,20 +6,20 @@ import { type NewProject, newProject } from './new-project.ts'
 
 const root = fileURLToPath(new URL('../../..', import.meta.url))
 
-/** What readers of the documents have before they run a block of code: a project with Vite, its packages, and a build. */
+/** The project that a reader has before a code block: Vite, the packages, and a build. */
 export interface DocumentedSite {
   readonly project: NewProject
-  /** A folder of its own for a block: the build where the block looks for it, and the project's packages. */
+  /** Creates a folder for a block, with the build where the block expects it, and the project's packages. */
   folderFor(code: string): Promise<string>
 }
 
 const style = `body { background: url('/picture.svg') }\n${'p { margin: 1px }\n'.repeat(40)}`
 const application = `export default (request, response) => response.end('rendered')\n`
-// Of hosts in blocks of code.
+// The hosts in code blocks.
 const hosts = 'express fastify hono @hono/node-server h3 srvx'
 
-/** Whether a command is about a build for a browser and a server, which has its folders in `dist`. */
-export function wantsRendered(code: string): boolean {
+/** Tells whether a command expects a build with a browser and a server folder in `dist`. */
+export function needsServerBuild(code: string): boolean {
   return /(?<!serve-)dist\/(client|server)/.test(code)
 }
 
@@ -62,7 +62,7 @@ export async function prepareSite(): Promise<DocumentedSite> {
     await writeFile(path.join(folder, 'stage.env'), 'API_URL=https://api.example.org\n')
     if (code.includes('compress public'))
       await cp(path.join(folder, 'public/_shell.html'), path.join(folder, 'public/index.html'))
-    // Two builds, so that there is one to go back to, under an id that the document shows.
+    // Publish two builds, so that a rollback is possible. One has the ID in the document.
     if (/--store|SERVE_DIST_STORE|\{ store:/.test(code)) {
       const earlier = `sed -i 's/A page/Before/' dist/index.html && npx serve-dist compress dist`
       const publish = 'npx serve-dist publish --store srv-store'
@@ -70,8 +70,8 @@ export async function prepareSite(): Promise<DocumentedSite> {
       const { exitCode, errors } = await project.run(line, folder)
       if (exitCode !== 0) throw new Error(`${line} failed:\n${errors}`)
     }
-    if (wantsRendered(code)) {
-      // As frameworks write it: beside the client's folder, that of the server.
+    if (needsServerBuild(code)) {
+      // The layout of frameworks: a folder of the client and one of the server.
       await rm(path.join(folder, 'dist'), { recursive: true })
       await cp(built, path.join(folder, 'dist/client'), { recursive: true })
       await mkdir(path.join(folder, 'dist/server'))

@@ -12,12 +12,12 @@ const root = fileURLToPath(new URL('../../..', import.meta.url))
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** Where the packages of this repository, packed, can be installed from; and all others. */
+    /** The registries of this repository's packed packages, and of all others. */
     readonly registries: { readonly ours: string; readonly others: string }
   }
 }
 
-/** Builds and packs the packages, and offers them to installers. */
+/** Builds and packs the packages, and serves them to installers. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   await run(pnpmCommand('run', 'build'))
   const others = (await run(npmCommand('config', 'get', 'registry', '--loglevel=error'))).trim()

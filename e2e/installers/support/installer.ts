@@ -6,19 +6,19 @@ import { pnpmCommand } from '../../../scripts/pnpm-command.mjs'
 
 type Command = readonly [string, ...string[]]
 
-/** A program that installs packages, and runs those of a project. */
+/** A program that installs packages and runs their commands. */
 export interface Installer {
   readonly name: string
-  /** Programs that its commands call, by the names that people type; none where this machine has no such program. */
+  /** The programs that its commands use, by name. Empty if this machine lacks one. */
   readonly programs: Readonly<Record<string, Command>>
-  /** The command for what the documents say in npm's words. */
+  /** Translates an npm command of the documents. */
   readonly translate: (line: string) => string
-  /** What its project has beside a package.json, for registries of these addresses. */
+  /** Returns the additional files of a project for these registries. */
   readonly files: (registries: Registries) => Readonly<Record<string, string>>
 }
 
 interface Registries {
-  /** Of the packages whose names begin with `@serve-dist/`. */
+  /** The registry of packages whose names start with `@serve-dist/`. */
   readonly ours: string
   readonly others: string
 }
@@ -37,13 +37,13 @@ export const installers: readonly Installer[] = [
   {
     name: 'pnpm, with nothing hoisted',
     programs: { pnpm: pnpmCommand() },
-    translate: inWordsOf('pnpm add', 'pnpm exec', 'pnpm dlx'),
+    translate: createTranslator('pnpm add', 'pnpm exec', 'pnpm dlx'),
     files: (registries) => ({ '.npmrc': npmrc(registries), 'pnpm-workspace.yaml': 'hoist: false\n' }),
   },
   {
     name: "Yarn 4's PnP",
     programs: { yarn: [process.execPath, yarn] },
-    translate: inWordsOf('yarn add', 'yarn', 'yarn dlx'),
+    translate: createTranslator('yarn add', 'yarn', 'yarn dlx'),
     files: ({ ours, others }) => ({
       'yarn.lock': '',
       '.yarnrc.yml': `
@@ -59,7 +59,7 @@ enableTelemetry: false
   {
     name: 'Bun',
     programs: bun === undefined ? {} : { bun: [bun], bunx: [bun, 'x'] },
-    translate: inWordsOf('bun add', 'bunx', 'bunx'),
+    translate: createTranslator('bun add', 'bunx', 'bunx'),
     files: (registries) => ({
       '.npmrc': npmrc(registries),
       // `bunx` reads no file of the project.
@@ -68,8 +68,10 @@ enableTelemetry: false
   },
 ]
 
-/** `npx` runs what is installed, or fetches a package with a scope. */
-function inWordsOf(add: string, run: string, fetchAndRun: string): Installer['translate'] {
+/**
+ * Returns a translator of npm's commands. `npx` runs an installed command, or fetches a package with a scope.
+ */
+function createTranslator(add: string, run: string, fetchAndRun: string): Installer['translate'] {
   return (line) =>
     line
       .replace(/^npm install --save-dev/, `${add} --dev`)
@@ -79,7 +81,7 @@ function inWordsOf(add: string, run: string, fetchAndRun: string): Installer['tr
       .replace(/^pnpm add --dev/, 'pnpm add --save-dev')
 }
 
-/** Folders of an installer's own: what one run has packed must not serve the next. */
+/** Returns variables for new cache folders. A run must not use another run's packed packages. */
 export function cachesIn(folder: string): Readonly<Record<string, string>> {
   return {
     npm_config_cache: path.join(folder, 'npm'),

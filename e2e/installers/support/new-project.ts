@@ -10,12 +10,12 @@ import {
 } from '../../../scripts/start-program.mjs'
 import { cachesIn, type Installer } from './installer.ts'
 
-/** A project with Vite, outside of this repository, whose packages an installer of choice brings. */
+/** A project with Vite outside of this repository. A given installer installs its packages. */
 export interface NewProject {
   readonly folder: string
-  /** Runs a line of a document, in the words of the installer. */
+  /** Runs a command of a document with the installer. */
   run(line: string, cwd?: string): Promise<ProgramEnd>
-  /** Starts a server by such a line, on a free port. */
+  /** Starts a server with such a command, on a free port. */
   start(line: string, cwd?: string): Promise<RunningProgram>
   write(name: string, text: string): Promise<void>
   remove(): Promise<void>
@@ -67,7 +67,7 @@ export async function newProject(installer: Installer): Promise<NewProject> {
   }
 }
 
-/** What pnpm and vitest have set for their own programs. */
+/** Returns the environment without the variables of pnpm and vitest. */
 function withoutRunner(): Record<string, string | undefined> {
   const names = Object.keys(process.env).filter((name) =>
     /^(npm|pnpm)_|^(VITEST|TEST|NODE_ENV|INIT_CWD|HOST)/.test(name),

@@ -10,7 +10,7 @@ export interface PackageRegistry {
   close(): void
 }
 
-/** A registry of our packages alone, packed as they are built: what `npm publish` would make of them. */
+/** Starts a registry of this repository's packages, packed as `npm publish` packs them. */
 export async function servePackages(folder: string): Promise<PackageRegistry> {
   const bodies = new Map<string, string | Buffer>()
   const server = createServer((request, response) => {
@@ -30,7 +30,7 @@ export async function servePackages(folder: string): Promise<PackageRegistry> {
       shasum: createHash('sha1').update(bytes).digest('hex'),
     }
     const manifest = { ...(await readManifest(tarball)), dist }
-    // Installers that distrust what is new ask for the time.
+    // Installers with a minimum release age require the time.
     const time = { modified: released, created: released, [version]: released }
     const tags = { latest: version }
     bodies.set(`/${file}`, bytes)

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { checkServingRules } from './check-serving-rules.ts'
 
 describe('checkServingRules', () => {
-  test('answers the rules', () => {
+  test('returns the rules', () => {
     const rules = {
       prefer: 'smallest',
       immutable: ['fonts/**'],
@@ -26,7 +26,7 @@ describe('checkServingRules', () => {
     ],
     [{ redirects: { from: '/a' } }, 'serving.redirects: expected a list, found {"from":"/a"}'],
     ['smallest', 'serving: expected an object, found "smallest"'],
-  ])('says what is wrong with %j', (rules, problem) => {
+  ])('describes the problem of %j', (rules, problem) => {
     expect(() => checkServingRules(rules, 'serving')).toThrow(
       expect.objectContaining({ code: 'SD_OPTION_INVALID', message: problem }),
     )

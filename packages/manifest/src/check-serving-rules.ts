@@ -4,10 +4,10 @@ import type { ServingRules } from './serving-rules.ts'
 import { writtenServingRules } from './serving-rules-schema.ts'
 
 /**
- * Checks rules that a person wrote.
+ * Checks serving rules that a user wrote.
  *
- * @param place - where they stand, for the messages; `''` for a document of its own.
- * @throws OperatorError that lists every wrong key (with the nearest right one) and every wrong value.
+ * @param place - the name of the rules for messages; `''` for a separate document.
+ * @throws OperatorError that lists every unknown key (with the nearest known one) and every invalid value.
  */
 export function checkServingRules(document: unknown, place: string): ServingRules {
   return s.read(

@@ -1,20 +1,19 @@
-/** A content coding (RFC 9110 §8.4.1) that a build can hold variants in. */
+/** A content coding (RFC 9110 §8.4.1) of variants. */
 export type ContentCoding = 'zstd' | 'br' | 'gzip'
 
-/** A content coding that needs a dictionary of the client (RFC 9842 §4, §5). */
+/** A content coding that uses a dictionary of the client (RFC 9842 §4, §5). */
 export type DeltaCoding = 'dcb' | 'dcz'
 
-/** What there is to know of one content coding. */
+/** The description of a content coding. */
 export interface ContentCodingEntry {
-  /** The token of `Accept-Encoding` and `Content-Encoding`. */
+  /** The token in `Accept-Encoding` and `Content-Encoding`. */
   readonly name: ContentCoding
-  /** What the name of a variant's file ends in, with its dot. */
+  /** The extension of a variant's file name, with its dot. */
   readonly extension: string
 }
 
 /**
- * The one table of content codings, most preferred first: zstd decodes fastest, brotli is smallest,
- * gzip is understood by everybody.
+ * All content codings, most preferred first: zstd decodes fastest, brotli is smallest, and every client supports gzip.
  */
 export const contentCodings: readonly [ContentCodingEntry, ...ContentCodingEntry[]] = [
   { name: 'zstd', extension: '.zst' },

@@ -28,19 +28,18 @@ function policyOf(
   return createContentSecurityPolicy({ rules: list, build, originOf: (name) => origins.get(name) })(of)
 }
 
-/** The sources of a directive, read by another library. */
 function sourcesOf(policy: string, directive: string): readonly string[] | undefined {
   return parsePolicy(policy).get(directive)
 }
 
 describe('createContentSecurityPolicy', () => {
-  test('begins with the base, and adds the hashes of the page', () => {
+  test('starts with the default directives and adds the hashes of the page', () => {
     expect(policyOf([], page)).toBe(
       `default-src 'self'; script-src 'self' '${a}'; style-src 'self' '${b}'; style-src-attr 'unsafe-hashes' '${c}'; img-src 'self' data:; font-src 'self' data:; form-action 'self'; object-src 'none'; base-uri 'self'; frame-ancestors 'self'`,
     )
   })
 
-  test('lets event handlers run where somebody says so', () => {
+  test('permits event handlers only with the switch `attributes`', () => {
     expect(sourcesOf(policyOf({ attributes: true }, page), 'script-src-attr')).toEqual([
       "'unsafe-hashes'",
       `'${a}'`,
@@ -49,60 +48,70 @@ describe('createContentSecurityPolicy', () => {
   })
 
   test.each<[string, PolicyRules | readonly PolicyRules[], string, readonly string[] | undefined]>([
-    ['joins sources', { 'img-src': ['https:', 'data:'] }, 'img-src', ["'self'", 'data:', 'https:']],
-    ['takes a directive away', { 'img-src': null }, 'img-src', undefined],
-    ['lets none count alone', { 'img-src': ["'none'"] }, 'img-src', ["'none'"]],
-    ['lets a source replace none', { 'object-src': ['https:'] }, 'object-src', ['https:']],
+    ['adds sources', { 'img-src': ['https:', 'data:'] }, 'img-src', ["'self'", 'data:', 'https:']],
+    ['removes a directive', { 'img-src': null }, 'img-src', undefined],
+    ['keeps only none', { 'img-src': ["'none'"] }, 'img-src', ["'none'"]],
+    ['replaces none by a source', { 'object-src': ['https:'] }, 'object-src', ['https:']],
     [
-      'joins several',
+      'merges several rules',
       [{ 'connect-src': ["'self'"] }, { 'connect-src': ['wss:'] }],
       'connect-src',
       ["'self'", 'wss:'],
     ],
-    ['begins anew after null', [{ 'img-src': null }, { 'img-src': ['https:'] }], 'img-src', ['https:']],
+    ['starts again after null', [{ 'img-src': null }, { 'img-src': ['https:'] }], 'img-src', ['https:']],
     [
-      'lets a stronger none count',
+      'applies a stronger none',
       [{ 'img-src': ['https:'] }, { 'img-src': ["'none'"] }],
       'img-src',
       ["'none'"],
     ],
     ['sends an origin', { 'connect-src': [{ env: 'API' }] }, 'connect-src', ['https://api.example']],
-    ['allows nothing where no value is set', { 'connect-src': [{ env: 'NONE' }] }, 'connect-src', ["'none'"]],
+    ['allows nothing if no value is set', { 'connect-src': [{ env: 'NONE' }] }, 'connect-src', ["'none'"]],
     [
-      'keeps the hashes in what counts for elements',
+      'adds hashes to the directive for elements',
       { 'script-src-elem': ['https:'] },
       'script-src-elem',
       ['https://cdn.example', 'https:', `'${a}'`],
     ],
-    ['… in what browsers fall back to', { 'script-src': null }, 'default-src', ["'self'", `'${a}'`]],
+    ['adds hashes to the fallback directive', { 'script-src': null }, 'default-src', ["'self'", `'${a}'`]],
     [
-      '… not where nothing is restricted',
+      'adds no hashes without a restriction',
       { 'script-src': null, 'default-src': null },
       'default-src',
       undefined,
     ],
-    ['… not where nothing may run', { 'script-src': ["'none'"] }, 'script-src', ["'none'"]],
+    ['adds no hashes next to none', { 'script-src': ["'none'"] }, 'script-src', ["'none'"]],
     [
-      'leaves the effect to unsafe-inline',
+      'adds no hashes next to unsafe-inline',
       { 'style-src': ["'unsafe-inline'"] },
       'style-src',
       ["'self'", "'unsafe-inline'"],
     ],
-    ['… for attributes too', { 'style-src': ["'unsafe-inline'"] }, 'style-src-attr', undefined],
     [
-      'joins hashes of attributes',
+      'adds no hashes of attributes next to unsafe-inline',
+      { 'style-src': ["'unsafe-inline'"] },
+      'style-src-attr',
+      undefined,
+    ],
+    [
+      'merges hashes of attributes',
       { 'style-src-attr': ["'unsafe-hashes'", `'${a}'`] },
       'style-src-attr',
       ["'unsafe-hashes'", `'${a}'`, `'${c}'`],
     ],
     [
-      'takes hashes along',
+      'copies hashes to the directive for attributes',
       { 'style-src': ["'unsafe-hashes'", `'${a}'`] },
       'style-src-attr',
       ["'unsafe-hashes'", `'${a}'`, `'${c}'`],
     ],
     ['sends directives without sources', { sandbox: [] }, 'sandbox', []],
-    ['leaves out what browsers only enforce', { sandbox: [], reportOnly: true }, 'sandbox', undefined],
+    [
+      'omits directives that report-only policies do not support',
+      { sandbox: [], reportOnly: true },
+      'sandbox',
+      undefined,
+    ],
   ])('%s', (_what, rules, directive, sources) => {
     expect(sourcesOf(policyOf(rules, page, { 'script-src': ['https://cdn.example'] }), directive)).toEqual(
       sources,
@@ -116,7 +125,7 @@ describe('createContentSecurityPolicy', () => {
       { 'style-src': ["'unsafe-inline'"], 'style-src-attr': [`'${b}'`] },
       ["'unsafe-hashes'", `'${a}'`, `'${b}'`],
     ],
-  ])('%j joins what the build needs for attributes, but takes nothing back', (rules, sources) => {
+  ])('adds the sources of the build for attributes to %j without a new restriction', (rules, sources) => {
     const build = { 'style-src-attr': ["'unsafe-hashes'", `'${a}'`] }
     expect(sourcesOf(policyOf(rules, {}, build), 'style-src-attr')).toEqual(sources)
   })
@@ -156,7 +165,7 @@ describe('createContentSecurityPolicy', () => {
     { requiredKeys: [] },
   )
   const valid: fc.Arbitrary<PolicyRules> = rule.map((csp) => {
-    // What is refused by itself plays no part.
+    // Removes sources that are invalid alone.
     const kept = Object.entries(csp).filter(([name, value]) =>
       isTaken({ [name]: value, 'worker-src': ["'self'"] }),
     )
@@ -167,7 +176,7 @@ describe('createContentSecurityPolicy', () => {
     { 'script-src': ["'wasm-unsafe-eval'"], 'worker-src': ["'self'", 'blob:'] },
   )
 
-  test('is read by another library as it was meant, whatever the rules', () => {
+  test('creates a policy that another library parses as intended, for any rules', () => {
     fc.assert(
       fc.property(fc.array(valid, { maxLength: 3 }), build, pages, (rules, needed, of) => {
         const policy = policyOf(rules, of, needed)
@@ -212,13 +221,13 @@ describe('countingPolicyRules', () => {
     [[{ reportOnly: true }, false], undefined],
     [[{ reportOnly: true }, true], [{ reportOnly: true }]],
     [[false, { attributes: true }], [{ attributes: true }]],
-  ])('%j', (said, counting) => {
+  ])('returns the effective rules of %j', (said, counting) => {
     expect(countingPolicyRules(said)).toEqual(counting)
   })
 })
 
 describe('policyFieldName', () => {
-  test('is that of the strongest source which says so', () => {
+  test('follows the strongest rule', () => {
     expect(policyFieldName([])).toBe('Content-Security-Policy')
     expect(policyFieldName([{ reportOnly: true }, {}])).toBe('Content-Security-Policy-Report-Only')
     expect(policyFieldName([{ reportOnly: true }, { reportOnly: false }])).toBe('Content-Security-Policy')

@@ -1,56 +1,58 @@
 import { type PolicyDirective, policyDirectives } from './policy-directives.ts'
 
 /**
- * What stands in a page and would run or apply, as hash sources without their quotes (`sha256-…`, CSP Level 3 §2.3.1):
- * of the text as a browser hashes it, each once, sorted.
+ * The inline code of a page, as hash sources without quotes (`sha256-…`, CSP Level 3 §2.3.1). Browsers hash the same
+ * text. The lists are sorted, without duplicates.
  */
 export interface PagePolicy {
   readonly scripts?: readonly string[]
   readonly styles?: readonly string[]
-  /** Of the values of `style` attributes. */
+  /** The hashes of `style` attributes. */
   readonly styleAttributes?: readonly string[]
-  /** Of the values of event handlers such as `onclick`. */
+  /** The hashes of event handlers such as `onclick`. */
   readonly scriptAttributes?: readonly string[]
 }
 
-/** What all pages of a build need besides: sources by directive, sorted. */
+/** The sources that all pages of a build need, by directive, sorted. */
 export type BuildPolicy = Readonly<Record<string, readonly string[]>>
 
 /**
- * What somebody says of the policy: sources by the name of a directive, which join those of the build (`null` takes the
- * directive away, `'none'` counts alone), and two switches.
+ * The policy rules of a user: sources by directive, and two switches. The sources are added to those of the build.
+ * `null` removes a directive, and `'none'` replaces all sources.
  */
 export interface PolicyRules extends PolicySources {
-  /** Whether event handlers in pages run, such as `onclick`. @default false */
+  /** Whether event handlers in pages, such as `onclick`, may run. @default false */
   readonly attributes?: boolean
-  /** Whether browsers only report what they would block. @default false */
+  /** Whether browsers only report violations. @default false */
   readonly reportOnly?: boolean
 }
 
 type PolicySources = { readonly [Name in PolicyDirective]?: readonly PolicySource[] | null }
 
-/** A source as it is sent, or the name of a value of the environment that is a URL: its origin is sent. */
+/** A literal source, or the name of an environment value that is a URL. The policy then contains the URL's origin. */
 export type PolicySource = string | { readonly env: string }
 
-/** What the policies of a build's pages are made of. */
+/** The input of the policies of a build. */
 export interface PolicyParts {
-  /** Of several people, the weakest first. */
+  /** The rules from several places, the weakest first. */
   readonly rules: readonly PolicyRules[]
   readonly build?: BuildPolicy | undefined
-  /** The origin that a value of the environment has; nothing where it is not set. */
+  /** Returns the origin of an environment value, or `undefined` if it is not set. */
   readonly originOf: (name: string) => string | undefined
 }
 
 /**
- * Bytes of a page's policy above which an operator hears of it. nginx takes 4 KB for a head by default: with our other
- * fields a head of 4,062 bytes (65 hashes) passes, one of 4,224 (68) is a 502.
+ * The length of a page's policy, in bytes, above which the operator gets a warning. nginx accepts 4 KB of headers by
+ * default. With the other fields, 4,062 bytes (65 hashes) pass and 4,224 bytes (68 hashes) result in a 502.
  */
 export const longPolicyBytes = 3072
 
-/** Bytes of a page's policy that are refused: no usual proxy takes as much, and Node's client no head above 16 KiB. */
+/**
+ * The maximum length of a page's policy in bytes. Common proxies accept less, and the Node.js client accepts 16 KiB of
+ * headers.
+ */
 export const mostPolicyBytes = 16_384
 
-/** The base that every policy begins from. */
 const baseDirectives: BuildPolicy = {
   'default-src': ["'self'"],
   'script-src': ["'self'"],
@@ -63,10 +65,13 @@ const baseDirectives: BuildPolicy = {
   'frame-ancestors': ["'self'"],
 }
 
-/** What browsers leave undone, with a line in the console, where a policy only reports (CSP Level 3 §6.3.2). */
+/** Directives that browsers ignore with a console message in a report-only policy (CSP Level 3 §6.3.2). */
 export const enforcedOnly: readonly PolicyDirective[] = ['sandbox', 'upgrade-insecure-requests']
 
-/** The rules that count, the weakest first; `undefined` where the strongest that says anything says no, or nobody does. */
+/**
+ * Returns the effective rules, the weakest first. Returns `undefined` if the strongest value is `false`, or if there is
+ * no value.
+ */
 export function countingPolicyRules(
   said: readonly (boolean | PolicyRules | undefined)[],
 ): readonly PolicyRules[] | undefined {
@@ -75,17 +80,20 @@ export function countingPolicyRules(
   return said.filter((rules) => typeof rules === 'object')
 }
 
-/** Whether browsers only report; the strongest that says so counts. */
+/** Returns whether browsers only report violations. The strongest rule decides. */
 export function isReportOnly(rules: readonly PolicyRules[]): boolean {
   return rules.findLast(({ reportOnly }) => reportOnly !== undefined)?.reportOnly === true
 }
 
-/** The field that carries a policy. */
+/** Returns the name of the field with the policy. */
 export function policyFieldName(rules: readonly PolicyRules[]): string {
   return isReportOnly(rules) ? 'Content-Security-Policy-Report-Only' : 'Content-Security-Policy'
 }
 
-/** What makes the field's value for a page; without one, for a worker, SVG or XML, which have no hashes. */
+/**
+ * Creates a function that returns the policy of a page. Without a page, it returns the policy of workers, SVG and XML,
+ * which have no hashes.
+ */
 export function createContentSecurityPolicy(given: PolicyParts): (page?: PagePolicy) => string {
   const { rules } = given
   const directives = joinDirectives(given)
@@ -101,7 +109,7 @@ export function createContentSecurityPolicy(given: PolicyParts): (page?: PagePol
       places: places.filter(({ directive }) => directive === name),
     }
   })
-  // Once for each page of a build, of which there may be 10,000.
+  // A build can have 10,000 pages.
   return (page = {}) => {
     let policy = ''
     for (const part of parts) {
@@ -115,7 +123,7 @@ export function createContentSecurityPolicy(given: PolicyParts): (page?: PagePol
 interface DirectivePart {
   readonly name: string
   readonly sources: readonly string[]
-  /** As it is sent for a page without hashes; `''` where it is not. */
+  /** The text for a page without hashes, or `''` if the directive is not sent. */
   readonly text: string
   readonly places: readonly HashPlace[]
 }
@@ -129,13 +137,13 @@ function withHashes({ name, sources, text, places }: DirectivePart, page: PagePo
   return [name, ...new Set([...sources, ...hashes])].join(' ')
 }
 
-/** The base, what the build needs, then what each of the rules says: sources stand once. */
+/** Merges the defaults, the sources of the build and the rules, without duplicate sources. */
 function joinDirectives({ rules, build = {}, originOf }: PolicyParts): Map<string, readonly string[]> {
   const directives = new Map(Object.entries(baseDirectives))
   const join = (name: string, sources: readonly string[]): void => {
     const before = (directives.get(name) ?? []).filter((source) => source !== none)
     const joined = [...new Set([...before, ...sources])]
-    // Beside a hash of somebody else's rules it would have no effect.
+    // 'unsafe-inline' would have no effect next to a hash of other rules.
     const effective = joined.includes(unsafeInline) ? joined.filter((source) => !isHash(source)) : joined
     directives.set(name, effective.includes(none) ? [none] : effective)
   }
@@ -151,14 +159,14 @@ function joinDirectives({ rules, build = {}, originOf }: PolicyParts): Map<strin
       const known = sources
         .map((source) => (typeof source === 'string' ? source : originOf(source.env)))
         .filter((source) => source !== undefined)
-      // A directive for elements takes over from the one that the build's needs joined.
+      // A directive for elements replaces the general one, which contains the sources of the build.
       const general = name.endsWith('-elem') && !directives.has(name) ? build[name.slice(0, -5)] : undefined
       join(name, [...(known.includes(none) ? [] : (general ?? [])), ...known])
-      // Without a source, a list of sources means none (CSP Level 3 §6.7.2.3).
+      // A list without sources means 'none' (CSP Level 3 §6.7.2.3).
       if (sources.length > 0 && directives.get(name)?.length === 0) directives.set(name, [none])
     }
   }
-  // What the build alone says of attributes would take back what somebody allows in the directive for all.
+  // A directive for attributes with only the build's sources would override 'unsafe-inline' in the general directive.
   for (const name of ['script-src-attr', 'style-src-attr'] as const) {
     const isAsked = rules.some((rule) => rule[name] !== undefined)
     if (!isAsked && directives.get(name.slice(0, -5))?.includes(unsafeInline)) directives.delete(name)
@@ -176,13 +184,13 @@ function isHash(source: string): boolean {
 interface HashPlace {
   readonly kind: keyof PagePolicy
   readonly directive: string
-  /** What stands before the hashes. */
+  /** The sources before the hashes. */
   readonly opening: readonly string[]
 }
 
 /**
- * Where each kind of hash has an effect: in the directive that browsers ask (CSP Level 3 §6.8.3), but not beside
- * `'unsafe-inline'`, which a hash would take the effect from (§6.7.3.2), nor where somebody allows nothing.
+ * Selects the directive for each kind of hash: the one that browsers use (CSP Level 3 §6.8.3). Hashes are omitted next
+ * to `'unsafe-inline'`, which they would disable (§6.7.3.2), and next to `'none'`.
  */
 function hashPlaces(
   directives: ReadonlyMap<string, readonly string[]>,
@@ -194,7 +202,7 @@ function hashPlaces(
     const sources = directives.get(asked) ?? [none]
     if (sources.includes(none) || sources.includes(unsafeInline)) return []
     if (!kind.endsWith('Attributes')) return [{ kind, directive: asked, opening: [] }]
-    // A new directive takes over from the general one, with the hashes that somebody gave to that for attributes.
+    // The new directive replaces the general one, so it takes over the hashes for attributes.
     const taken = sources.includes("'unsafe-hashes'") ? sources.filter(isHash) : []
     return [{ kind, directive: first, opening: ["'unsafe-hashes'", ...taken] }]
   }

@@ -35,11 +35,11 @@ describe('dictionariesOf', () => {
     ['of 512 bytes', { ...script, size: 512 }, true],
     ['of 8 MiB', { ...script, size: 8_388_608 }, true],
     ['of more', { ...script, size: 8_388_609 }, false],
-  ])('%s: %#', (_name, file, expected) => {
+  ])('decides whether a file is a dictionary (%s): %#', (_name, file, expected) => {
     expect(dictionariesOf({ base: '/', files: [file] }).size).toBe(expected ? 1 : 0)
   })
 
-  test('of two files of one stem the larger', () => {
+  test('selects the larger of two files with one stem', () => {
     const larger = { ...script, path: 'assets/index-BX2.js', size: 5000 }
     expect(
       dictionariesOf({ base: '/', files: [script, larger, script] }).get('assets/index-[hash].js'),
@@ -50,7 +50,7 @@ describe('dictionariesOf', () => {
     })
   })
 
-  test('at most 300, the largest', () => {
+  test('selects at most 300 files, the largest first', () => {
     const files = Array.from({ length: 400 }, (_, index) => ({
       ...script,
       stem: `${index}-[hash].js`,
@@ -61,10 +61,10 @@ describe('dictionariesOf', () => {
   })
 
   test.each<[string, Partial<ManifestFile>, readonly string[]]>([
-    ['scripts', {}, ['script']],
-    ['styles', { mediaType: 'text/css; charset=utf-8' }, ['style']],
-    ['else', { mediaType: 'application/wasm' }, []],
-  ])('destinations of %s', (_name, file, expected) => {
+    ['a script', {}, ['script']],
+    ['a style sheet', { mediaType: 'text/css; charset=utf-8' }, ['style']],
+    ['another file', { mediaType: 'application/wasm' }, []],
+  ])('returns the destinations of %s', (_name, file, expected) => {
     expect(onlyOf(file).get('assets/index-[hash].js')?.destinations).toEqual(expected)
   })
 
@@ -75,12 +75,12 @@ describe('dictionariesOf', () => {
     ['a?b{c}d\\e#f%-[hash].js', '/', '/a%3Fb%7Bc%7Dd%5Ce%23f%25-*.js'],
     ['grüße 1-[hash].js', '/ä/', '/%C3%A4/gr%C3%BC%C3%9Fe%201-*.js'],
     ['[id]-[hash].js', '/', '/*id*-*.js'],
-  ])('the pattern of %s under %s', (stem, base, expected) => {
+  ])('returns the pattern of %s under %s', (stem, base, expected) => {
     expect(matchOf(stem, base)).toBe(expected)
   })
 
-  // Node 24 has the browsers' own.
-  test.runIf('URLPattern' in globalThis)('the pattern is that of the links that a browser follows', () => {
+  // Node.js 24 has the same URLPattern as browsers.
+  test.runIf('URLPattern' in globalThis)('returns patterns that match the links of browsers', () => {
     for (const character of ' !"$&\'()*+,-.:;<=>@[]^_`{|}~aÄ日😀') {
       const path = `/b/x${character}y`
       const pattern = new URLPattern(matchOf(`x${character}y-[hash].js`, '/b/') ?? '', 'https://h.example/b/')

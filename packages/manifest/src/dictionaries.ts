@@ -2,23 +2,26 @@ import { isCompressible } from './is-compressible.ts'
 import { isSourceMap } from './is-source-map.ts'
 import type { Manifest, ManifestFile } from './manifest.ts'
 
-/** Bytes below which the fields of a mark and of an offer may cost more than a delta saves (bench/deltas/README.md). */
+/**
+ * The minimum size in bytes. For smaller files, the additional headers can cost more than a delta saves
+ * (bench/deltas/README.md).
+ */
 const smallestDictionary = 512
-/** Bytes up to which a browser decodes with any window that we may use (RFC 9842 §5). */
+/** The maximum size in bytes. Browsers decode up to this size with any permitted window (RFC 9842 §5). */
 const largestDictionary = 8 * 1024 * 1024
-/** Chromium keeps some 500 dictionaries for each site, of all its builds together. */
+/** The maximum number of dictionaries. Chromium keeps about 500 per site for all builds. */
 const mostDictionaries = 300
 
-/** A file that a browser may keep to decode a later build's file against (RFC 9842). */
+/** A file that a browser may keep as the dictionary of a later build's file (RFC 9842). */
 export interface Dictionary {
   readonly file: ManifestFile
-  /** The URL pattern of the files of later builds that it is for. */
+  /** The URL pattern of the matching files in later builds. */
   readonly match: string
-  /** What they are asked for as (Fetch §2.2.5); empty where that is not known. */
+  /** The request destinations of these files (Fetch §2.2.5). The list is empty if they are unknown. */
   readonly destinations: readonly string[]
 }
 
-/** What never changes under its name, and what browsers keep and decode: Chromium 156 keeps no worker's own script. */
+/** Returns whether browsers keep a file and can decode with it. Chromium 156 keeps no worker scripts. */
 function mayBeDictionary({ path, stem, mediaType, size, cache, runtime, worker }: ManifestFile): boolean {
   return (
     stem !== undefined &&
@@ -33,8 +36,8 @@ function mayBeDictionary({ path, stem, mediaType, size, cache, runtime, worker }
 }
 
 /**
- * The files of a build that are dictionaries, and have deltas, by their stems, the largest first. Of several files with
- * one stem it is the largest, for a browser keeps one dictionary for each pattern.
+ * Returns the dictionaries of a build by stem, the largest first. These files also have deltas. If several files have
+ * one stem, the largest is the dictionary, because a browser keeps one dictionary per pattern.
  */
 export function dictionariesOf({
   base,
@@ -50,7 +53,7 @@ export function dictionariesOf({
   return dictionaries
 }
 
-/** A path with `[hash]` in it as a pattern (URL Pattern §1.1) of request paths as browsers write them. */
+/** Converts a path with `[hash]` to a URL pattern (URL Pattern §1.1). */
 function patternOf(path: string): string {
   return path.split('[hash]').map(literalOf).join('*')
 }
@@ -60,7 +63,8 @@ function literalOf(text: string): string {
     encodeURI(text)
       .replace(/[?#]/g, encodeURIComponent)
       .replace(/[()*+]/g, '\\$&')
-      // Links may have these as they are or escaped; a colon ends a scheme even behind a backslash (URL Pattern §3.1).
+      // Links can contain these characters literally or escaped. A colon ends a scheme even after a backslash (URL
+      // Pattern §3.1).
       .replace(/%5B|%5D|%5E|%7C|:/g, '*')
   )
 }

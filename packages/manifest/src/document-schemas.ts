@@ -6,8 +6,6 @@ import { type AppType, appTypes, type Selection } from './manifest.ts'
 import { pathProblem } from './path-problem.ts'
 import * as s from './schema.ts'
 
-// Fields that several documents have.
-
 export const appType: s.Schema<AppType> = s.oneOf(appTypes)
 
 export const basePath: s.Schema<string> = s.text(
@@ -30,7 +28,7 @@ export const directiveName: s.Schema<string> = s.text('the name of a directive',
 /** A source in the field Content-Security-Policy. */
 export const sentSource: s.Schema<string> = s.text('a source', /^[\x21-\x2B\x2D-\x3A\x3C-\x7E]+$/)
 
-/** The path of a file that can be served. */
+/** The path of a file that the server may serve. */
 export const servablePath: s.Schema<string> = s.checked(s.text('a path'), (path, note) => {
   const problem = pathProblem(path)
   if (problem !== undefined) note(describeMismatch(`a path that can be served, but ${problem}`, path))
@@ -43,7 +41,7 @@ export const selection: s.Schema<Selection> = s.objectOf<Selection>({
 
 let lastDate = ''
 
-/** The files of a build mostly share one time. */
+/** Caches the last date, because most files of a build have the same one. */
 function isDate(value: string): boolean {
   if (value !== lastDate) {
     if (!/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/.test(value) || Number.isNaN(Date.parse(value))) return false

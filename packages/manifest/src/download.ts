@@ -1,25 +1,25 @@
 import type { DeltaCoding } from './content-coding.ts'
 
-/** What a browser that has loaded all of one build would load to have all of the next. */
+/** The files that a browser with the previous build in its cache must load. */
 export interface Download {
   readonly files: number
-  /** Of the files in their smallest forms. */
+  /** The number of bytes of the files in their smallest form. */
   readonly bytes: number
-  /** The same where the browser takes deltas; absent where the build has none. */
+  /** The number of bytes with deltas. Absent if the build has none. */
   readonly bytesWithDeltas?: number
-  /** What it saves most bytes of first. */
+  /** The files, ordered by the bytes that deltas save. */
   readonly changes: readonly ChangedFile[]
 }
 
-/** A file with content that the build before did not have; all sizes in bytes. */
+/** A file with new content. All sizes are in bytes. */
 export interface ChangedFile {
   readonly path: string
-  /** In its smallest form, without deltas. */
+  /** The size of the smallest form without deltas. */
   readonly bytes: number
   readonly zstd?: number
   readonly br?: number
-  /** The smallest delta against the file of the build before; absent where there is none. */
+  /** The size of the smallest delta against the previous build. Absent without a delta. */
   readonly delta?: number
-  /** Of the delta. */
+  /** The coding of the delta. */
   readonly coding?: DeltaCoding
 }

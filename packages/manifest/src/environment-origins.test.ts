@@ -10,7 +10,7 @@ function originsOf(value: string): string | readonly string[] | undefined {
 }
 
 const noUrl =
-  'APP_API_URL: its origin is a source of connect-src, and it must be a URL that begins with https://, http://, wss:// or ws:// and a host name'
+  'APP_API_URL: its origin is a source of connect-src: expected a URL that starts with https://, http://, wss:// or ws:// and a host name'
 
 describe('environmentOrigins', () => {
   test.each([
@@ -18,7 +18,7 @@ describe('environmentOrigins', () => {
     ['HTTPS://user:secret@A.example:443', 'https://a.example'],
     ['wss://bücher.example:8443', 'wss://xn--bcher-kva.example:8443'],
     ['', undefined],
-  ])('takes the origin of %j', (value, origin) => {
+  ])('returns the origin of %j', (value, origin) => {
     expect(originsOf(value)).toBe(origin)
   })
 
@@ -31,17 +31,17 @@ describe('environmentOrigins', () => {
     'https://*',
     'https://%2a.example',
     'https://a.example; script-src *',
-  ])('refuses %j', (value) => {
+  ])('rejects %j', (value) => {
     expect(originsOf(value)).toEqual([noUrl])
   })
 
   test.each([
     ['http://api_server:8080', 'browsers ignore a host with "_" in its name'],
-    ['http://[::1]:8080', 'browsers match no IPv6 addresses here; write a name'],
-    ['https://a;b', expect.stringContaining('a source has no ";"')],
+    ['http://[::1]:8080', 'browsers do not match IPv6 addresses. Write a host name.'],
+    ['https://a;b', expect.stringContaining('a source cannot contain ";"')],
     ["https://'self'", expect.stringMatching(/^expected a source such as/)],
-  ])('says why browsers take no %j', (value, why) => {
+  ])('explains why browsers reject %j', (value, why) => {
     const [problem = ''] = originsOf(value) ?? []
-    expect(problem.replace('APP_API_URL: its origin is a source of connect-src, and ', '')).toEqual(why)
+    expect(problem.replace('APP_API_URL: its origin is a source of connect-src: ', '')).toEqual(why)
   })
 })

@@ -4,19 +4,19 @@ import { policyDirectives } from './policy-directives.ts'
 import { policySourceProblem } from './policy-source-problem.ts'
 import type { EnvironmentValues, RuntimeEnvironment } from './runtime-environment.ts'
 
-/** The origins that sources such as `{ env: 'API_URL' }` stand for, by the name of the value. */
+/** The origins for sources such as `{ env: 'API_URL' }`, by the name of the value. */
 export interface EnvironmentOrigins {
   readonly origins: ReadonlyMap<string, string>
-  /** Names that the build does not know: the rule is wrong, whatever the environment. */
+  /** Problems with names that the build does not list. They do not depend on the environment. */
   readonly ruleProblems: readonly string[]
-  /** Variables whose text is no URL; a line names the variable and never its text. */
+  /** Problems with values that are not URLs. They contain the name of the variable, but never its value. */
   readonly problems: readonly string[]
 }
 
 /**
- * Finds the origins. A value that is not set is left out.
+ * Finds the origins. Skips values that are not set.
  *
- * @param values - absent where the rules alone are checked: at build.
+ * @param values - absent during a build, when only the rules are checked.
  */
 export function environmentOrigins(
   rules: readonly PolicyRules[],
@@ -34,12 +34,12 @@ export function environmentOrigins(
     if (value === undefined || value === '') continue
     const { origin, problem } = originOf(value)
     if (problem === undefined) origins.set(name, origin)
-    else problems.add(`${prefix + name}: its origin is a source of ${directive}, and ${problem}`)
+    else problems.add(`${prefix + name}: its origin is a source of ${directive}: ${problem}`)
   }
   return { origins, ruleProblems: [...ruleProblems], problems: [...problems] }
 }
 
-const expected = 'it must be a URL that begins with https://, http://, wss:// or ws:// and a host name'
+const expected = 'expected a URL that starts with https://, http://, wss:// or ws:// and a host name'
 
 function namesIn(rule: PolicyRules): { readonly directive: string; readonly name: string }[] {
   return policyDirectives.flatMap((directive) =>
@@ -50,18 +50,18 @@ function namesIn(rule: PolicyRules): { readonly directive: string; readonly name
 }
 
 function unknownName(name: string, known: readonly string[]): string {
-  const found = `the build takes no "${name}" from its environment`
-  if (known.length === 0) return `${found}; list it in the plugin's option env`
+  const found = `the plugin's option env does not list "${name}"`
+  if (known.length === 0) return `${found}. Add it to this option.`
   const nearest = findNearestName(name, known)
   return nearest === undefined
-    ? `${found}; the option env lists ${known.join(', ')}`
+    ? `${found}. It lists ${known.join(', ')}.`
     : `${found}; did you mean "${nearest}"?`
 }
 
 function originOf(value: unknown): { readonly origin: string; readonly problem?: string | undefined } {
   const { protocol, origin } = typeof value === 'string' && URL.canParse(value) ? new URL(value) : noUrl
   if (!/^(?:https?|wss?):$/.test(protocol)) return { origin, problem: expected }
-  // A host may hold what ends a directive, or a star, which stands for all hosts.
+  // The host of a URL can contain `;`, which ends a directive, or `*`, which matches all hosts.
   return { origin, problem: origin.includes('*') ? expected : policySourceProblem('connect-src', origin) }
 }
 

@@ -1,9 +1,9 @@
 // RFC 9110 §5.6.2.
 const fieldName = /^[!#$%&'*+.^_`|~\w-]+$/
-// RFC 9110 §5.5, without what each protocol writes in another way: octets beyond ASCII, white space at an end.
+// RFC 9110 §5.5, without octets beyond ASCII and white space at the ends, which protocols encode differently.
 const fieldValue = /^(?:[\x21-\x7E](?:[\t\x20-\x7E]*[\x21-\x7E])?)?$/
 
-/** Fields that say how a message is framed or what the build itself knows: nobody else may set them. */
+/** Fields that describe the message framing or that the build determines. Rules cannot set them. */
 const ownFields: ReadonlySet<string> = new Set([
   'accept-ranges',
   'connection',
@@ -23,17 +23,17 @@ const ownFields: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Whether a text can be sent as the value of a field: the one rule for all that becomes a field, whoever wrote it.
- * Node throws at the request for what HTTP/1.1 cannot carry, and clients of HTTP/2 reset what it would mend.
+ * Returns whether a text is a valid field value. Node.js throws for values that HTTP/1.1 cannot carry, and HTTP/2
+ * clients reset the stream.
  */
 export function isFieldValue(text: string): boolean {
   return fieldValue.test(text)
 }
 
-/** Why nobody may set this field to this value, or `undefined` when it may be set. */
+/** Returns the problem of a field that a rule sets, or `undefined`. */
 export function fieldProblem(name: string, value: string): string | undefined {
   if (!fieldName.test(name)) return `"${name}" is not the name of a field`
   if (ownFields.has(name.toLowerCase())) return `serve-dist sets the field ${name} itself`
   if (isFieldValue(value)) return undefined
-  return `the value of ${name} has to be visible ASCII with spaces between; write other characters as escapes (RFC 8187)`
+  return `the value of ${name} must be visible ASCII with spaces inside. Escape other characters (RFC 8187).`
 }

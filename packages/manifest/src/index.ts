@@ -58,7 +58,7 @@ export { variantPath } from './variant-path.ts'
 export { dictionariesOf, type Dictionary } from './dictionaries.ts'
 export type { ChangedFile, Download } from './download.ts'
 export type { Fields, OptionalSchema, Schema } from './schema.ts'
-/** Schemas of options and documents, and the functions that make them: for the packages of serve-dist. */
+/** Schemas of options and documents for the packages of serve-dist. */
 export * as s from './schemas.ts'
 export { fieldProblem } from './field-grammar.ts'
 export { servingRuleNames } from './serving-rules-schema.ts'

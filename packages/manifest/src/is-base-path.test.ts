@@ -13,7 +13,7 @@ describe('isBasePath', () => {
     '/100%/',
     '/.hidden/',
     '/a.b/',
-  ])('takes %j', (base) => {
+  ])('accepts %j', (base) => {
     expect(isBasePath(base)).toBe(true)
   })
 
@@ -33,7 +33,7 @@ describe('isBasePath', () => {
     '/a/../b/',
     '/./',
     '/a\uD800b/',
-  ])('refuses %j', (base) => {
+  ])('rejects %j', (base) => {
     expect(isBasePath(base)).toBe(false)
   })
 })

@@ -1,9 +1,9 @@
-/** What would end the path of a URL, or what a request is refused for. */
+/** Characters that end the path of a URL or that the server rejects in requests. */
 const unfitCharacter = /[\p{Cc}?#\\]/u
 
 /**
- * Whether a build can be served under this path, decoded: `/`, or segments between slashes. White space is
- * data there, as in the name of a file.
+ * Returns whether a text is a valid base path: `/`, or decoded segments between slashes. White space is allowed, as in
+ * file names.
  */
 export function isBasePath(text: string): boolean {
   if (text === '/') return true

@@ -5,12 +5,12 @@ import { mediaTypeOf } from './media-type-of.ts'
 describe('isCompressible', () => {
   test.each(
     'js mjs css html json svg xml txt map wasm webmanifest ttf otf eot ico bmp md csv rss geojson'.split(' '),
-  )('holds for .%s', (extension) => {
+  )('is true for .%s', (extension) => {
     expect(isCompressible(mediaTypeOf(`a.${extension}`))).toBe(true)
   })
 
   test.each('woff woff2 png jpg gif webp avif mp4 webm mp3 zip gz zst br pdf bin'.split(' '))(
-    'does not hold for .%s',
+    'is false for .%s',
     (extension) => {
       expect(isCompressible(mediaTypeOf(`a.${extension}`))).toBe(false)
     },
@@ -28,12 +28,12 @@ describe('isCompressible', () => {
     'application/toml',
     'model/gltf-binary',
     'image/svg+xml',
-  ])('holds for %s', (mediaType) => {
+  ])('is true for %s', (mediaType) => {
     expect(isCompressible(mediaType)).toBe(true)
   })
 
   test.each(['', 'application/octet-stream', 'image/png', 'font/woff2', 'application/xmlx', 'video/mp4'])(
-    'does not hold for "%s"',
+    'is false for "%s"',
     (mediaType) => {
       expect(isCompressible(mediaType)).toBe(false)
     },

@@ -1,4 +1,4 @@
-/** Formats beside `text/*` and the suffixes below that bring no compression of their own. */
+/** Uncompressed formats besides `text/*` and the suffixes below. */
 const compressible = new Set([
   'application/ecmascript',
   'application/javascript',
@@ -27,14 +27,13 @@ const compressible = new Set([
   'model/stl',
 ])
 
-/** The structured syntax suffixes (RFC 6839, RFC 9512 §2.3) of text formats. */
+/** The structured syntax suffixes of text formats (RFC 6839, RFC 9512 §2.3). */
 const textSuffix = /\+(?:json|json-seq|text|xml|yaml)$/
 
 /**
- * Whether content of this media type is worth compressing, at build time and on the fly; the result is measured
- * afterwards.
+ * Returns whether content of this media type is usually worth compressing. The caller compares the compressed size.
  *
- * @param mediaType - with or without parameters, in any letters' case (RFC 9110 §8.3.1).
+ * @param mediaType - with or without parameters, in any case (RFC 9110 §8.3.1).
  */
 export function isCompressible(mediaType: string): boolean {
   const essence = (mediaType.split(';')[0] ?? '').trim().toLowerCase()

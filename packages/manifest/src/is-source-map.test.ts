@@ -13,7 +13,7 @@ describe('isSourceMap', () => {
     ['map', false],
     ['app.js.map.txt', false],
     ['app.js.map/index.html', false],
-  ])('%s: %s', (path, expected) => {
+  ])('of %s is %s', (path, expected) => {
     expect(isSourceMap(path)).toBe(expected)
   })
 })

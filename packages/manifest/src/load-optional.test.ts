@@ -10,7 +10,6 @@ function notFound(name: string): Error {
   })
 }
 
-/** As Yarn 4 words it, where its PnP resolves. */
 function notDeclared(name: string): Error {
   const message = `@serve-dist/server tried to access ${name} (a peer dependency) but it isn't provided by its ancestors
 
@@ -20,19 +19,22 @@ Required by: @serve-dist/server@npm:0.1.0`
 }
 
 describe('loadOptional', () => {
-  test('answers with the module', async () => {
+  test('returns the module', async () => {
     expect(await loadOptional(asked, async () => 'module')).toBe('module')
   })
 
-  test.each([notFound, notDeclared])('says how to install what is not there (%s)', async (missing) => {
-    const loaded = loadOptional(asked, () => Promise.reject(missing('not-there')))
-    await expect(loaded).rejects.toThrow(OperatorError)
-    await expect(loaded).rejects.toThrow(
-      'the access log needs the package not-there, which is not installed: npm install not-there',
-    )
-  })
+  test.each([notFound, notDeclared])(
+    'names the command that installs a missing package (%s)',
+    async (missing) => {
+      const loaded = loadOptional(asked, () => Promise.reject(missing('not-there')))
+      await expect(loaded).rejects.toThrow(OperatorError)
+      await expect(loaded).rejects.toThrow(
+        'the access log needs the package not-there, which is not installed. Run: npm install not-there',
+      )
+    },
+  )
 
-  test('leaves other errors as they are', async () => {
+  test('rethrows other errors', async () => {
     for (const error of [notFound('another'), notDeclared('not-there-either'), new Error('broken')]) {
       await expect(loadOptional(asked, () => Promise.reject(error))).rejects.toBe(error)
     }

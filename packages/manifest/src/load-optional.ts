@@ -3,8 +3,8 @@ import { OperatorError } from './operator-error.ts'
 /**
  * Loads an optional package.
  *
- * @param load - imports it, by a literal name.
- * @throws OperatorError that says how to install it.
+ * @param load - imports the package by a literal name.
+ * @throws OperatorError with the command that installs it.
  */
 export async function loadOptional<Module>(
   { name, neededBy }: { readonly name: string; readonly neededBy: string },
@@ -16,16 +16,16 @@ export async function loadOptional<Module>(
     if (!isNotFound(cause, name)) throw cause
     throw new OperatorError(
       'SD_PACKAGE_MISSING',
-      `${neededBy} needs the package ${name}, which is not installed: npm install ${name}`,
+      `${neededBy} needs the package ${name}, which is not installed. Run: npm install ${name}`,
       { cause },
     )
   }
 }
 
-/** A package whose own dependency is missing is broken, and this command would not help. */
+/** Ignores missing dependencies of the package, which this command would not install. */
 function isNotFound(error: unknown, name: string): boolean {
   if (!(error instanceof Error && 'code' in error)) return false
   if (error.code === 'ERR_MODULE_NOT_FOUND') return error.message.includes(`'${name}'`)
-  // Yarn's PnP: "Required package: pino (via …" or the end of the line.
+  // Yarn PnP: "Required package: pino (via …" or the end of the line.
   return error.code === 'MODULE_NOT_FOUND' && /^Required package: (\S+)/m.exec(error.message)?.[1] === name
 }

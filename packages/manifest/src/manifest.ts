@@ -6,118 +6,120 @@ import type { ServingRules } from './serving-rules.ts'
 /** The version of the format that this package reads and writes. */
 export const manifestVersion = 1
 
-/** The folder of our own inside a build's folder: it holds the manifest and is never served. */
+/** The folder of serve-dist inside a build's folder. It contains the manifest and is never served. */
 export const stateDirectory = '.serve-dist'
 
-/** Where the manifest stands, relative to the build's folder. */
+/** The path of the manifest, relative to the build's folder. */
 export const manifestPath: string = `${stateDirectory}/manifest.json`
 
 /**
- * Where the journal of a pass stands while it, or the build before it, changes the folder, relative to the build's
- * folder. A folder that has it and no manifest must not be served: files of two builds may lie side by side, or
- * some be missing. One that has both can be, but variants may be missing, until `precompress` has run again.
+ * The path of the journal of an unfinished build or compression step, relative to the build's folder. With a journal
+ * and without a manifest, the folder must not be served, because it can contain files of two builds or lack files. With
+ * both, variants can be missing until `precompress` has run again.
  */
 export const pendingPath: string = `${stateDirectory}/pending.json`
-/** What the bundler knew of the folder, as a build wrote it down. */
+/** The path of the record of the bundler's facts about a build. */
 export const recordPath: string = `${stateDirectory}/record.json`
 
-/** The JSON under a build's base that names the build, `{"buildId":"…"}`: made by the server, and no file of the folder. */
+/** The path of the build id under a build's base: `{"buildId":"…"}`. The server generates it. */
 export const buildIdPath = '__serve-dist/build.json'
 
-/** How a build answers a path that it does not have: Vite's own `appType`. */
+/** The application type, as in Vite's `appType`. It determines the response for unknown paths. */
 export type AppType = (typeof appTypes)[number]
 export const appTypes: readonly ['spa', 'mpa', 'custom'] = ['spa', 'mpa', 'custom']
 
-/**
- * How long an answer stays fresh: `immutable` where the bundler itself put a content hash into the
- * name, `revalidate` for everything else.
- */
+/** The cache class of a file: `immutable` if the bundler put a content hash into the name, otherwise `revalidate`. */
 export type CacheClass = 'immutable' | 'revalidate'
 
-/** One build: every file that may be served, and nothing else. */
+/** A build: all files that may be served. */
 export interface Manifest {
   readonly version: typeof manifestVersion
-  /** Digest of the whole content, lower-case hexadecimal: equal builds have equal ids. */
+  /** The digest of the whole content in lower-case hexadecimal. Equal builds have equal ids. */
   readonly buildId: string
-  /** The path under which the build is served; begins and ends with `/`. */
+  /** The path under which the build is served. It starts and ends with `/`. */
   readonly base: string
   readonly appType: AppType
-  /** The folder of hashed assets, relative to the build's folder, without a slash at its end; `''` for the root or none. */
+  /**
+   * The folder of hashed assets, relative to the build's folder and without a final slash; `''` for the root or none.
+   */
   readonly assetsDirectory: string
-  /** When the content last changed: ISO 8601, UTC, whole seconds. */
+  /** The time of the last change: ISO 8601, UTC, whole seconds. */
   readonly lastModified: string
   /**
-   * Present where the times do not tell one content from another, and are neither sent nor compared:
-   * `SOURCE_DATE_EPOCH` dictated them to a build, or nobody did for a folder without a manifest.
+   * Present if times do not identify content and are therefore neither sent nor compared. `SOURCE_DATE_EPOCH` set the
+   * times of a build, or a folder has no manifest.
    */
   readonly timesAreFixed?: true
-  /** What the plugin's options say of serving; absent when they say nothing. */
+  /** The serving rules of the plugin's options, if there are any. */
   readonly serving?: ServingRules
-  /** The globs that chose the files; absent when every file that can be served was chosen. */
+  /** The globs that selected the files. Absent if all files that may be served are selected. */
   readonly selection?: Selection
-  /** What the build takes from the environment of the process that serves it; absent when it takes nothing. */
+  /** The variables that the build reads from the environment of its server, if there are any. */
   readonly environment?: RuntimeEnvironment
-  /** What the build is known to need of a `Content-Security-Policy` besides files of its own. */
+  /** The sources that the build needs in its `Content-Security-Policy`, besides its own files. */
   readonly policy?: BuildPolicy
-  /** Sorted by path, in UTF-16 code unit order; no path twice. */
+  /** The files, sorted by path in UTF-16 code unit order, without duplicate paths. */
   readonly files: readonly ManifestFile[]
 }
 
-/** Which files of the folder belong to the build: globs relative to it. */
+/** The files of the folder that belong to the build, as globs relative to the folder. */
 export interface Selection {
-  /** Absent: all. With `!` before it a glob takes files out. */
+  /** The included files, by default all. A glob after `!` excludes files. */
   readonly include?: readonly string[]
-  /** Absent: none. */
+  /** The excluded files, by default none. */
   readonly exclude?: readonly string[]
 }
 
 /** One file of a build. */
 export interface ManifestFile {
-  /** Relative to the build's folder, with `/` between segments, exactly as on the disk (no escapes, no normalisation). */
+  /**
+   * The path relative to the build's folder, with `/` between segments. It equals the path on disk, without escapes or
+   * normalization.
+   */
   readonly path: string
   /**
-   * The path with `[hash]` in the place of each hash that the bundler put into it, such as `assets/index-[hash].js`:
-   * the same in each build. Absent where nobody knows where the hash stands, or there is none.
+   * The path with `[hash]` instead of each hash of the bundler, such as `assets/index-[hash].js`. It is the same in
+   * each build. Absent if the path has no hash or its position is unknown.
    */
   readonly stem?: string
-  /** The value of `Content-Type`, its charset included. */
+  /** The value of `Content-Type` with its charset. */
   readonly mediaType: string
-  /** In bytes. */
+  /** The number of bytes. */
   readonly size: number
-  /** Of the bytes on the disk, lower-case hexadecimal. */
+  /** The SHA-256 of the bytes on disk, in lower-case hexadecimal. */
   readonly sha256: string
   readonly cache: CacheClass
-  /** When these bytes were first seen under this path: ISO 8601, UTC, whole seconds. */
+  /** The time at which this path first had these bytes: ISO 8601, UTC, whole seconds. */
   readonly lastModified: string
-  /** At most one a coding, in the order of `contentCodings`. */
+  /** The variants, at most one per coding, in the order of `contentCodings`. */
   readonly variants: readonly ManifestVariant[]
-  /** Of pages: what a browser will ask for next, from the bundler's own graph. */
+  /** For pages: the files that a browser will request next, from the bundler's graph. */
   readonly links?: readonly ManifestLink[]
-  /** Of the module of the environment: a server makes its bytes when it starts, and those on the disk may change. */
+  /** For the environment module: the server generates its bytes at the start, and those on disk may change. */
   readonly runtime?: true
-  /** Whether it is the script of a worker, which obeys the policy of its own response. */
+  /** Whether this is the script of a worker. Workers obey the policy of their own response. */
   readonly worker?: true
-  /** Of pages: what a `Content-Security-Policy` must name to let it run. */
+  /** For pages: the hashes that a `Content-Security-Policy` must contain. */
   readonly policy?: PagePolicy
 }
 
-/** A file that a page needs, as a `Link` field can announce it (RFC 8288). */
+/** A file that a page needs, for a `Link` field (RFC 8288). */
 export interface ManifestLink {
-  /** Of a file of this build. */
+  /** The path of a file of this build. */
   readonly path: string
   readonly rel: 'modulepreload' | 'preload'
   readonly as?: 'style' | 'font'
-  /** Of styles: whether they are fetched in CORS mode, as scripts and fonts always are; else absent. */
+  /** For styles: whether the browser fetches them in CORS mode. Scripts and fonts always are. */
   readonly crossorigin?: boolean
-  /** Whether the page itself names it: then only an early hint brings it sooner. */
+  /** Whether the page itself refers to the file. Then only an early hint makes the browser load it sooner. */
   readonly inDocument: boolean
 }
 
-/** One file in a content coding; it stands at `variantPath(file.path, variant.coding)`. */
+/** A file in a content coding. Its path is `variantPath(file.path, variant.coding)`. */
 export interface ManifestVariant {
   readonly coding: ContentCoding
-  /** In bytes, as on the disk. */
+  /** The number of bytes on disk. */
   readonly size: number
-  /** Of the encoded bytes, lower-case hexadecimal. */
+  /** The SHA-256 of the encoded bytes, in lower-case hexadecimal. */
   readonly sha256: string
 }

@@ -30,12 +30,12 @@ describe('mediaTypeOf', () => {
     ['jquery-3.7.1.min.js', 'text/javascript; charset=utf-8'],
     ['.well-known/apple-app-site-association', 'application/json'],
     ['LICENSE', 'application/octet-stream'],
-    // Names that are extensions, and folders with dots, say nothing of the file.
+    // Names that equal an extension and folders with dots do not determine the type.
     ['html', 'application/octet-stream'],
     ['v1.css/js', 'application/octet-stream'],
     ['x.constructor', 'application/octet-stream'],
     ['x.', 'application/octet-stream'],
-  ])('of %s is %s', (path, expected) => {
+  ])('returns the type of %s: %s', (path, expected) => {
     expect(mediaTypeOf(path)).toBe(expected)
   })
 })

@@ -5,7 +5,7 @@ import { OperatorError } from './operator-error.ts'
 const read = (path: string): string => readFileSync(new URL(path, import.meta.url), 'utf8')
 
 describe('OperatorError', () => {
-  test('has its code, and every problem as a line of the message', () => {
+  test('has a code and one line of the message per problem', () => {
     const error = new OperatorError('SD_OPTION_INVALID', ['port: expected a number', 'host: expected a text'])
     expect(error).toMatchObject({
       name: 'OperatorError',
@@ -15,7 +15,7 @@ describe('OperatorError', () => {
     })
   })
 
-  test('takes a single problem as it is, and keeps the cause', () => {
+  test('accepts a single problem and keeps the cause', () => {
     const cause = new Error('EADDRINUSE')
     const error = new OperatorError('SD_LISTEN_FAILED', 'port 80 is in use', { cause })
     expect([error.problems, error.cause]).toEqual([['port 80 is in use'], cause])
@@ -26,7 +26,7 @@ describe('OperatorError', () => {
     expect([error.message, error.problems]).toEqual(['cannot enable TLS:\n  a\n  b', ['a', 'b']])
   })
 
-  test('has only codes whose cures docs/errors.md tells, and the other way round', () => {
+  test('has exactly the codes of docs/errors.md', () => {
     const codes = [...read('./operator-error.ts').matchAll(/^ {2}\| '(SD_\w+)'$/gm)].map(([, code]) => code)
     const cures = [...read('../../../docs/errors.md').matchAll(/^### (SD_\w+)$/gm)].map(([, code]) => code)
     expect(codes.length).toBeGreaterThan(10)

@@ -1,6 +1,6 @@
 import { escapeMessage } from '@serve-dist/foundation/text/escape-invisible'
 
-/** What went wrong, as a name that no release changes; docs/errors.md has the cure of each. */
+/** The stable code of an error. docs/errors.md describes each code and its fix. */
 export type OperatorErrorCode =
   | 'SD_APPLICATION_UNUSABLE'
   | 'SD_BUILD_CHANGED'
@@ -33,19 +33,18 @@ export type OperatorErrorCode =
   | 'SD_WRITE_FAILED'
 
 export interface OperatorErrorOptions extends ErrorOptions {
-  /** A line of the message above the problems, which are then indented. */
+  /** The first line of the message. The problems follow, indented. */
   readonly heading?: string
 }
 
 /**
- * Something that the operator of a build or a server can mend. The message lists every problem: what is wrong, where,
- * and the fix.
+ * An error that the operator of a build or server can fix. The message lists every problem with its place and its fix.
  */
 export class OperatorError extends Error {
   override readonly name = 'OperatorError'
-  /** Stable across releases. */
+  /** The code, which is stable across releases. */
   readonly code: OperatorErrorCode
-  // Private, so that a program that prints the error's fields, as Vite does, does not print the problems twice.
+  // Private, because programs that print the fields of an error, such as Vite, would print the problems twice.
   readonly #problems: readonly string[]
 
   constructor(
@@ -53,7 +52,7 @@ export class OperatorError extends Error {
     problems: string | readonly string[],
     { heading, ...options }: OperatorErrorOptions = {},
   ) {
-    // Names of files and values of others stand in it, and it is printed as it is.
+    // The message can contain file names and external values, and it is printed unescaped.
     const list = (typeof problems === 'string' ? [problems] : problems).map(escapeMessage)
     const lines = heading === undefined ? list : [heading, ...list.map((problem) => `  ${problem}`)]
     super(lines.join('\n'), options)
@@ -61,7 +60,7 @@ export class OperatorError extends Error {
     this.#problems = list
   }
 
-  /** One entry each, such as `$.files[3].size: expected a whole number of bytes, found "12"`. */
+  /** The problems, such as `$.files[3].size: expected a whole number of bytes, found "12"`. */
   get problems(): readonly string[] {
     return this.#problems
   }

@@ -23,7 +23,7 @@ describe('readOptions', () => {
     expect(readOptions(schema, given)).toStrictEqual({ port: 0, host: 'localhost', more: 'x', inner: {} })
   })
 
-  test('lists every unknown option and every wrong value at once', () => {
+  test('lists every unknown option and every invalid value', () => {
     const given = { prot: 80, port: '80', host: 'h', more: 1, inner: { port: -1, deep: 1 } }
     const problems = [
       'port: expected a whole number from 0 to 65535, found "80"',
@@ -38,7 +38,7 @@ describe('readOptions', () => {
     )
   })
 
-  test.each([5, null, ['a'], 'text'])('expects an object instead of %j', (given) => {
+  test.each([5, null, ['a'], 'text'])('rejects %j instead of an object', (given) => {
     const found = JSON.stringify(given)
     expect(() => readOptions(schema, given)).toThrow(`options: expected an object, found ${found}`)
     expect(() => readOptions(schema, { inner: given })).toThrow(`inner: expected an object, found ${found}`)

@@ -4,13 +4,11 @@ import type { ByteSize } from './byte-size.ts'
 import { OperatorError } from './operator-error.ts'
 import * as s from './schema.ts'
 
-// Kinds of options.
-
 /**
  * Reads options and fills in their defaults.
  *
- * @param place - of the options, for the problems.
- * @throws OperatorError `SD_OPTION_INVALID` that lists every unknown option and every wrong value.
+ * @param place - the name of the options for messages.
+ * @throws OperatorError `SD_OPTION_INVALID` that lists every unknown option and every invalid value.
  */
 export function readOptions<Options>(schema: s.Schema<Options>, given: unknown, place = ''): Options {
   if (typeof given !== 'object' || given === null || Array.isArray(given)) {
@@ -22,14 +20,14 @@ export function readOptions<Options>(schema: s.Schema<Options>, given: unknown, 
   return s.read(schema, given, place, (problems) => new OperatorError('SD_OPTION_INVALID', problems))
 }
 
-/** Options by name; `undefined` counts as not given. */
+/** Creates the schema of options by name. `undefined` counts as missing. */
 export function optionsOf<Options extends object>(fields: s.Fields<Options>): s.Schema<Options> {
   return s.objectOf(fields, {
     unknownKey: (_key, known) => `unknown option; known options: ${known.join(', ')}`,
   })
 }
 
-/** Returns the schema of a size, which is read as bytes. */
+/** Creates the schema of a size, which is converted to bytes. */
 export function byteSize(
   what: string = byteSizeForm,
   holds = (_bytes: number): boolean => true,
@@ -41,7 +39,7 @@ export function byteSize(
   return s.converted(s.expecting<ByteSize>(what, isSize), (size) => byteSizeOf(size) ?? 0)
 }
 
-/** A text that is not empty. */
+/** Creates the schema of a text that is not empty. */
 export function filledText(what: string): s.Schema<string> {
   return s.text(what, (value) => value !== '')
 }
@@ -54,7 +52,7 @@ export function numberOf(things: string): s.Schema<number> {
   return s.expecting(`a number of ${things}, 0 or more`, (value) => typeof value === 'number' && value >= 0)
 }
 
-/** The number of a port; 0 picks a free one. */
+/** The number of a port. 0 selects a free port. */
 export const portNumber: s.Schema<number> = s.wholeNumber('a whole number from 0 to 65535', 65_535)
 
 export const abortSignal: s.Schema<AbortSignal> = s.expecting(

@@ -43,7 +43,10 @@ const valid: Manifest = {
   ],
 }
 
-/** `valid` with one value replaced, `path` as in `files.0.size`; `undefined` removes it. */
+/**
+ * Returns `valid` as JSON with one value replaced. The path is, for example, `files.0.size`. `undefined` removes the
+ * value.
+ */
 function withValue(path: string, value: unknown): string {
   const document: unknown = structuredClone(valid)
   const keys = path.split('.')
@@ -70,39 +73,40 @@ describe('parseManifest', () => {
     ['index.html', [0, 1], ['$.files[0].runtime: expected false for "assets/index-BX1.js", found true']],
     [undefined, [1], ['$.files[1].runtime: expected false for "index.html", found true']],
     ['elsewhere.js', [], []],
-  ])('lets the module of the environment %j alone be marked so, not %j', (path, marked, problems) => {
-    const environment = path === undefined ? undefined : { path, prefix: '', variables: {} }
-    const files = valid.files.map((file, index) => ({
-      ...file,
-      ...(marked.includes(index) && { runtime: true }),
-    }))
-    expect(problemsOf(JSON.stringify({ ...valid, environment, files }))).toEqual(problems)
-  })
+  ])(
+    'permits the runtime mark only for the environment module %j, with marks at %j',
+    (path, marked, problems) => {
+      const environment = path === undefined ? undefined : { path, prefix: '', variables: {} }
+      const files = valid.files.map((file, index) => ({
+        ...file,
+        ...(marked.includes(index) && { runtime: true }),
+      }))
+      expect(problemsOf(JSON.stringify({ ...valid, environment, files }))).toEqual(problems)
+    },
+  )
 
-  test('reads what stringifyManifest wrote', () => {
+  test('parses the output of stringifyManifest', () => {
     expect(parseManifest(stringifyManifest(valid))).toEqual(valid)
   })
 
-  test('ignores fields that it does not know', () => {
+  test('ignores unknown fields', () => {
     const document = { ...valid, future: 1, files: valid.files.map((file) => ({ ...file, alsoFuture: [] })) }
     expect(parseManifest(JSON.stringify(document))).toEqual(valid)
   })
 
-  test('reads a manifest without stems and selection, as earlier releases wrote it', () => {
+  test('parses a manifest of earlier releases without stems and selection', () => {
     const { selection: _, ...others } = valid
     const old = { ...others, files: valid.files.map(({ stem: _stem, ...file }) => file) }
     expect(parseManifest(stringifyManifest(old))).toEqual(old)
   })
 
-  test('refuses another version and says what to do', () => {
+  test('rejects another version and gives the fix', () => {
     const problems = problemsOf(withValue('version', 2))
     expect(problems).toHaveLength(1)
-    expect(problems[0]).toMatch(
-      /^\$\.version: this release of serve-dist reads version 1, found 2; build again/,
-    )
+    expect(problems[0]).toMatch(/^\$\.version: expected version 1, found 2\. Build and serve/)
   })
 
-  test.each(['', '{', 'null', '[]', '"x"', '12'])('refuses the text %j', (text) => {
+  test.each(['', '{', 'null', '[]', '"x"', '12'])('rejects the text %j', (text) => {
     expect(problemsOf(text)).toHaveLength(1)
   })
 
@@ -146,13 +150,13 @@ describe('parseManifest', () => {
     ['files.0.variants.1.coding', 'deflate', '$.files[0].variants[1].coding'],
     ['files.0.variants.1.size', null, '$.files[0].variants[1].size'],
     ['files.0.variants.1.sha256', 1, '$.files[0].variants[1].sha256'],
-  ])('names the place of %s = %j', (path, value, place) => {
+  ])('names the JSON path of %s = %j', (path, value, place) => {
     expect(
       problemsOf(withValue(path, value)).some((problem) => problem.startsWith(`${place}: expected`)),
     ).toBe(true)
   })
 
-  test('reads the links of a page, and names the place of a wrong one', () => {
+  test('parses the links of a page, and names the JSON path of an invalid one', () => {
     const links = [
       { path: 'assets/index-BX1.js', rel: 'modulepreload', inDocument: true },
       { path: 'theme.css', rel: 'preload', as: 'style', crossorigin: true, inDocument: false },
@@ -164,24 +168,24 @@ describe('parseManifest', () => {
     )
   })
 
-  test('lists all problems at once', () => {
+  test('lists all problems', () => {
     const document: unknown = JSON.parse(withValue('base', 'x'))
     Reflect.set(Object(document), 'appType', 7)
     expect(problemsOf(JSON.stringify(document))).toHaveLength(2)
   })
 
-  test('refuses a path twice, and a file under the name of a variant', () => {
+  test('rejects duplicate paths, and a file with the name of a variant', () => {
     const [script, page] = valid.files
     expect(problemsOf(JSON.stringify({ ...valid, files: [page, page] }))).toEqual([
-      '$.files[1]: "index.html" is already claimed by $.files[0]',
+      '$.files[1]: "index.html" is already the name of $.files[0]',
     ])
     const clash = { ...page, path: 'assets/index-BX1.js.br' }
     expect(problemsOf(JSON.stringify({ ...valid, files: [script, clash] }))).toEqual([
-      '$.files[1]: "assets/index-BX1.js.br" is already claimed by $.files[0]',
+      '$.files[1]: "assets/index-BX1.js.br" is already the name of $.files[0]',
     ])
   })
 
-  test('reads a variant that is a file as well, of the same bytes', () => {
+  test('accepts a file that equals a variant with the same name', () => {
     const [script, page] = valid.files
     const compressed = { ...page, path: 'assets/index-BX1.js.br', size: 1000 }
     expect(problemsOf(JSON.stringify({ ...valid, files: [script, compressed] }))).toEqual([])
@@ -190,11 +194,11 @@ describe('parseManifest', () => {
     expect(problemsOf(JSON.stringify({ ...valid, files: [script, compressed, compressed] }))).toHaveLength(1)
   })
 
-  test('refuses a coding twice', () => {
+  test('rejects a duplicate coding', () => {
     expect(problemsOf(withValue('files.0.variants.1.coding', 'zstd'))).toHaveLength(1)
   })
 
-  test('refuses files exactly where a name is claimed twice or out of order', () => {
+  test('rejects exactly the files with duplicate or unsorted names', () => {
     const [script] = valid.files
     const file = fc.record({
       path: fc.constantFrom('a', 'a.br', 'a.br.gz', 'b', 'b.zst'),
@@ -218,17 +222,17 @@ describe('parseManifest', () => {
     )
   })
 
-  test('refuses files out of order', () => {
+  test('rejects unsorted files', () => {
     expect(problemsOf(JSON.stringify({ ...valid, files: valid.files.toReversed() }))[0]).toMatch(
       /sorted by path/,
     )
   })
 
-  test('does not reach the prototype of objects through a missing field', () => {
+  test('does not read a missing field from a prototype', () => {
     expect(problemsOf('{"__proto__":{"version":1}}')[0]).toMatch(/^\$\.version/)
   })
 
-  test('answers a manifest or throws an OperatorError on any JSON', () => {
+  test('returns a manifest or throws an OperatorError for any JSON', () => {
     fc.assert(
       fc.property(fc.json(), (text) => {
         expect(problemsOf(text).length).toBeGreaterThan(0)
@@ -241,7 +245,7 @@ describe('parseManifest', () => {
     )
   })
 
-  test('reads back every manifest that can be written', () => {
+  test('parses every manifest that can be written', () => {
     const date = fc
       .date({ min: new Date(0), max: new Date('9999-12-31T23:59:59Z'), noInvalidDate: true })
       .map((value) => value.toISOString().replace(/\.\d+Z$/, 'Z'))

@@ -32,7 +32,7 @@ import { variantPath } from './variant-path.ts'
 
 const mediaTypeForm = /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+(?:; ?[\w.-]+=(?:[\w.-]+|"[^"]*"))*$/
 
-/** Present or not; anything but `true` counts as not. */
+/** A flag. Any value except `true` counts as missing. */
 const mark = s.optional(s.converted(s.anything, (value) => value === true || undefined))
 
 const hashes = s.optional(s.listOf(s.text('a hash such as "sha256-…"', /^sha256-[A-Za-z0-9+/]{43}=$/)))
@@ -45,7 +45,7 @@ const fileSchema = s.objectOf<ManifestFile>({
   cache: s.oneOf(['immutable', 'revalidate']),
   lastModified: date,
   variants: s.listOf(s.objectOf<ManifestVariant>({ coding: contentCoding, size: byteCount, sha256: digest })),
-  stem: s.optional(s.text('a path with "[hash]" in the place of each hash', isStem)),
+  stem: s.optional(s.text('a path with "[hash]" instead of each hash', isStem)),
   links: s.optional(
     s.listOf(
       s.objectOf<ManifestLink>({
@@ -74,7 +74,7 @@ const manifest = s.objectOf<Manifest>({
   buildId,
   base: basePath,
   appType,
-  assetsDirectory: s.text('a relative folder without a slash at its end', isDirectory),
+  assetsDirectory: s.text('a relative folder without a final slash', isDirectory),
   lastModified: date,
   timesAreFixed: mark,
   serving: s.optional(servingRules),
@@ -85,17 +85,16 @@ const manifest = s.objectOf<Manifest>({
 })
 
 /**
- * Reads the text of a manifest and checks every field. Fields that this version does not know are
- * ignored; a version that it does not know is refused.
+ * Parses a manifest and checks every field. Ignores unknown fields and rejects unknown versions.
  *
- * @throws {@link OperatorError} that lists all problems at once, each with its JSON path.
+ * @throws {@link OperatorError} that lists all problems with their JSON paths.
  */
 export function parseManifest(json: string): Manifest {
   const document = parseJson(json)
   const { version }: { readonly version?: unknown } = Object(document)
   if (version !== manifestVersion) {
     throw invalid([
-      `$.version: this release of serve-dist reads version ${manifestVersion}, found ${formatValue(version)}; build again with the release that serves, or serve with the release that built`,
+      `$.version: expected version ${manifestVersion}, found ${formatValue(version)}. Build and serve with the same release of serve-dist.`,
     ])
   }
   const read = s.read(manifest, document, '$', invalid)
@@ -112,7 +111,7 @@ function invalid(problems: readonly string[]): OperatorError {
 
 let lastMediaType = ''
 
-/** Files that follow each other often have the same. */
+/** Caches the last media type, because successive files often have the same one. */
 function isMediaType(value: string): boolean {
   if (value !== lastMediaType) {
     if (!mediaTypeForm.test(value) || !isFieldValue(value)) return false
@@ -122,8 +121,8 @@ function isMediaType(value: string): boolean {
 }
 
 /**
- * Nothing may claim a name on the disk twice, but for one file that is also a variant of another, with the same bytes:
- * what another tool compressed. Files are in order.
+ * Checks that no two files or variants have the same name, and that files are sorted. Exception: a listed file may
+ * equal a variant of another file, because another tool compressed it.
  */
 function checkNames(files: readonly ManifestFile[], problems: string[]): void {
   if (haveClearNames(files)) return
@@ -132,7 +131,7 @@ function checkNames(files: readonly ManifestFile[], problems: string[]): void {
   for (const [index, file] of files.entries()) {
     if (file.path < previous)
       problems.push(
-        `${jsonPathOfFile(index)}.path: ${formatValue(file.path)} stands after ${formatValue(previous)}; files are sorted by path`,
+        `${jsonPathOfFile(index)}.path: ${formatValue(file.path)} follows ${formatValue(previous)}, but files must be sorted by path`,
       )
     previous = file.path
     const variants = file.variants.map((variant) => ({
@@ -144,7 +143,7 @@ function checkNames(files: readonly ManifestFile[], problems: string[]): void {
       const owner = owners.get(path)
       if (owner !== undefined && !isSameFile(owner, claim)) {
         problems.push(
-          `${jsonPathOfFile(index)}: ${formatValue(path)} is already claimed by ${jsonPathOfFile(owner.index)}`,
+          `${jsonPathOfFile(index)}: ${formatValue(path)} is already the name of ${jsonPathOfFile(owner.index)}`,
         )
       }
       owners.set(path, claim)
@@ -152,7 +151,7 @@ function checkNames(files: readonly ManifestFile[], problems: string[]): void {
   }
 }
 
-/** The module of the environment, and nothing else, may have other bytes than those that were described. */
+/** Checks that only the environment module is marked as generated at the start. */
 function checkRuntimeFile({ environment, files }: Manifest, problems: string[]): void {
   for (const [index, { path, runtime = false }] of files.entries()) {
     const isModule = path === environment?.path
@@ -172,7 +171,10 @@ function isSameFile(one: Claim, other: Claim): boolean {
   return one.isFile !== other.isFile && one.size === other.size && one.sha256 === other.sha256
 }
 
-/** Whether that shows without a list of all names: most builds have no file that could be a variant by its name. */
+/**
+ * Returns whether names are unique and sorted without a map of all names. Most builds have no file that could be a
+ * variant by its name.
+ */
 function haveClearNames(files: readonly ManifestFile[]): boolean {
   let previous = ''
   for (const { path, variants } of files) {

@@ -3,7 +3,7 @@ import { pathProblem } from './path-problem.ts'
 
 describe('pathProblem', () => {
   test.each(['index.html', 'a b/ü.txt', '100%.txt', 'a+b', '[id].js', '.well-known/security.txt', 'a..b'])(
-    'lets %j be served',
+    'accepts %j',
     (path) => {
       expect(pathProblem(path)).toBeUndefined()
     },
@@ -25,7 +25,7 @@ describe('pathProblem', () => {
     'a\u007Fb',
     'a\uD800b',
     '.well-known/.secret',
-  ])('refuses %j', (path) => {
+  ])('rejects %j', (path) => {
     expect(pathProblem(path)).toBeTypeOf('string')
   })
 })

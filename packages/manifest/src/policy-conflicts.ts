@@ -1,13 +1,13 @@
 import { countingPolicyRules, policyFieldName, type PolicyRules } from './content-security-policy.ts'
 import type { ServingRules } from './serving-rules.ts'
 
-/** Rules, and what stands before their names in messages. */
+/** Rules and the prefix of their names in messages. */
 export interface PlacedRules {
   readonly place: string
   readonly rules: Pick<ServingRules, 'csp' | 'headers'>
 }
 
-/** A line for each rule that sets the field of the policy beside the rule `csp`. */
+/** Describes each rule that sets the policy's field although the rule `csp` exists. */
 export function policyConflicts(sources: readonly PlacedRules[]): string[] {
   const counting = countingPolicyRules(sources.map(({ rules }) => rules.csp))
   return sources.flatMap(({ place, rules }) =>
@@ -18,10 +18,10 @@ export function policyConflicts(sources: readonly PlacedRules[]): string[] {
 }
 
 /**
- * The glob and the name of each field that would replace the policy, or that the policy would replace. `null`, which
- * takes the field away, is none.
+ * Returns the glob and the name of each field that conflicts with the policy. `null`, which removes a field, does not
+ * conflict.
  *
- * @param counting - the rules that the policy is made of.
+ * @param counting - the effective policy rules.
  */
 export function conflictingFields(
   { csp, headers = {} }: PlacedRules['rules'],
@@ -36,6 +36,5 @@ export function conflictingFields(
   )
 }
 
-/** Why the field cannot be set by another rule, and what to do. */
-export const beside: string =
-  'the rule csp sends this field; write its directives into csp, or say csp: false'
+/** The explanation of a conflict with the rule `csp`. */
+export const beside: string = 'the rule csp sets this field. Move the directives into csp, or set csp: false.'

@@ -1,6 +1,6 @@
 /**
- * The directives of CSP Level 3 (§6), with those of Trusted Types and Upgrade Insecure Requests, in the order in which
- * they are sent: what each takes. `code` is places, and what may run or apply.
+ * The directives of CSP Level 3 (§6), Trusted Types and Upgrade Insecure Requests with the kind of their values, in the
+ * order in which they are sent. `places` are sources; `code` also has keywords and hashes for code.
  */
 const directives = {
   'default-src': 'code',
@@ -32,10 +32,10 @@ const directives = {
 
 export type PolicyDirective = keyof typeof directives
 
-/** What a directive takes. */
+/** The kind of a directive's values. */
 export type DirectiveTakes = (typeof directives)[PolicyDirective]
 
-/** In the order in which they are sent. */
+/** All directives, in the order in which they are sent. */
 export const policyDirectives: readonly PolicyDirective[] = Object.keys(directives).filter(isPolicyDirective)
 
 function isPolicyDirective(name: string): name is PolicyDirective {

@@ -4,9 +4,9 @@ import { policySourceProblem } from './policy-source-problem.ts'
 import * as s from './schema.ts'
 
 /**
- * Returns the schema of `true`, `false`, or an object of directives with the switches `attributes` and `reportOnly`.
+ * Creates the schema of `true`, `false`, or an object of directives with the switches `attributes` and `reportOnly`.
  *
- * @param formOf - each kind of object.
+ * @param formOf - returns the texts of problems for each kind of object.
  */
 export function policyRules(formOf: (noun: string) => s.ObjectForm): s.Schema<boolean | PolicyRules> {
   const directives = policyDirectives.map(
@@ -24,7 +24,7 @@ export function policyRules(formOf: (noun: string) => s.ObjectForm): s.Schema<bo
   const whole = s.checked(rules, ({ 'child-src': child, 'worker-src': worker }, note) => {
     if (!Array.isArray(child) || child.includes("'self'") || worker !== undefined) return
     note(
-      'it counts for workers too, and would block those of the build; write frame-src, or worker-src beside it',
+      'this directive applies to workers and would block those of the build. Use frame-src, or add worker-src.',
       'child-src',
     )
   })
@@ -47,7 +47,6 @@ function sources(
   })
 }
 
-/** Returns the problem of sources that do not go together. */
 function listProblem(
   directive: PolicyDirective,
   count: number,
@@ -63,10 +62,11 @@ function listProblem(
       break
   }
   if (count === 0)
-    return 'expected sources; write ["\'none\'"] to allow nothing, null to leave the directive out'
-  if (count > 1 && texts.includes("'none'")) return "'none' counts alone; leave out it or the other sources"
+    return 'expected sources. Write ["\'none\'"] to allow nothing, or null to remove the directive.'
+  if (count > 1 && texts.includes("'none'"))
+    return "'none' must be the only source. Remove it or the other sources."
   if (texts.includes("'unsafe-inline'") && texts.some((text) => text.startsWith("'sha"))) {
-    return "'unsafe-inline' has no effect beside a hash; leave out one of them"
+    return "'unsafe-inline' has no effect next to a hash. Remove one of them."
   }
   return undefined
 }

@@ -1,7 +1,7 @@
 import { findNearestName } from '@serve-dist/foundation/text/find-nearest-name'
 import { directiveTakes, type PolicyDirective } from './policy-directives.ts'
 
-// CSP Level 3 §2.3.1: grammar of sources; WHATWG HTML §7.1.5: of sandboxes; Trusted Types §4.
+// The grammars of sources (CSP Level 3 §2.3.1), sandboxes (WHATWG HTML §7.1.5) and Trusted Types (§4).
 const schemeForm = /^[a-z][a-z\d+.-]*:$/i
 const hostForm =
   /^(?:([a-z][a-z\d+.-]*):\/\/)?(?:\*|(?:\*\.)?[a-z\d-]+(?:\.[a-z\d-]+)*\.?)(?::(?:\d+|\*))?(\/[^?#]*)?$/i
@@ -9,7 +9,7 @@ const hashForm = /^'sha(256|384|512)-([\w+/-]+={0,2})'$/
 const hashLengths: Readonly<Record<string, number>> = { 256: 43, 384: 64, 512: 86 }
 const tokenForm = /^[\w-]+$/
 
-/** Keywords that say what may run or apply, and where each has an effect. */
+/** Keywords for code and the directives in which they have an effect. */
 const codeKeywords: Readonly<Record<string, RegExp>> = {
   "'unsafe-inline'": /./,
   "'unsafe-hashes'": /./,
@@ -37,17 +37,17 @@ const sandboxPermissions: readonly string[] = [
   'allow-top-navigation-to-custom-protocols',
 ]
 
-/** What is wrong with one source, or another part, of a directive, with the fix; `undefined` when it may be sent. */
+/** Returns the problem of one value of a directive with its fix, or `undefined`. */
 export function policySourceProblem(directive: PolicyDirective, source: string): string | undefined {
   if (source === '') return 'expected a source, found ""'
   if (/[;,\s]/.test(source)) {
-    return 'a source has no ";", "," or spaces: give each source of its own in the list, "%3B" and "%2C" in paths'
+    return 'a source cannot contain ";", "," or spaces. Add each source to the list separately, and write "%3B" and "%2C" in paths.'
   }
   if (/^\$|\$\{/.test(source)) {
-    return 'nothing stands for a variable in a text; write { env: "NAME" } for the origin of a value of the environment'
+    return 'a source cannot contain variables. Write { env: "NAME" } for the origin of an environment value.'
   }
   if (!/^[\x21-\x7E]+$/.test(source)) {
-    return 'a source is ASCII: write hosts in Punycode (new URL(…).host), paths percent-encoded'
+    return 'a source must be ASCII. Write hosts in Punycode (new URL(…).host) and percent-encode paths.'
   }
   switch (directiveTakes(directive)) {
     case 'code':
@@ -56,9 +56,9 @@ export function policySourceProblem(directive: PolicyDirective, source: string):
     case 'permissions':
       return knownWord(source, sandboxPermissions)
     case 'nothing':
-      return `${directive} takes no sources; write []`
+      return `${directive} has no sources. Write [].`
     case 'sinks':
-      return source === "'script'" ? undefined : `${directive} takes "'script'" alone`
+      return source === "'script'" ? undefined : `${directive} accepts only "'script'"`
     case 'policies':
       return /^(?:[\w#=/@.%-]+|\*|'none'|'allow-duplicates')$/.test(source)
         ? undefined
@@ -66,11 +66,11 @@ export function policySourceProblem(directive: PolicyDirective, source: string):
     case 'endpoint':
       return tokenForm.test(source)
         ? undefined
-        : 'expected the name of an endpoint, as Reporting-Endpoints has it'
+        : 'expected the name of an endpoint, as in the field Reporting-Endpoints'
     case 'addresses':
       return /^(?:https?:\/\/[^/]|\/)/i.test(source)
         ? undefined
-        : 'expected a URL, or a path that begins with "/"'
+        : 'expected a URL, or a path that starts with "/"'
     default:
       throw new TypeError(`unknown directive: ${directive}`)
   }
@@ -81,26 +81,26 @@ function placeProblem(directive: PolicyDirective, source: string): string | unde
   if (source.startsWith("'")) return keywordProblem(directive, source, takesCode)
   const bare = source.toLowerCase()
   if (isKeyword(`'${bare}'`) || /^sha(?:256|384|512)-/.test(bare)) {
-    return `a keyword stands in single quotes: "'${source}'"`
+    return `a keyword needs single quotes: "'${source}'"`
   }
   if (bare.startsWith('nonce-')) return nonceProblem
   if (['blob', 'data', 'filesystem', 'http', 'https', 'mediastream', 'ws', 'wss'].includes(bare)) {
-    return `browsers take ${source} for a host; write "${source}:"`
+    return `browsers treat ${source} as a host. Write "${source}:".`
   }
   if (schemeForm.test(source)) return undefined
-  if (source.startsWith('//')) return `write the scheme too, such as "https:${source}", or the host alone`
-  if (source.startsWith('/') || source.startsWith('.')) return 'a path alone is no source; write "\'self\'"'
-  if (/\[/.test(source)) return 'browsers match no IPv6 addresses here; write a name'
-  if (/[?#]/.test(source)) return 'a source has no query and no fragment; leave them out'
+  if (source.startsWith('//')) return `add the scheme, as in "https:${source}", or write only the host`
+  if (source.startsWith('/') || source.startsWith('.')) return 'a path is not a source. Write "\'self\'".'
+  if (/\[/.test(source)) return 'browsers do not match IPv6 addresses. Write a host name.'
+  if (/[?#]/.test(source)) return 'a source cannot have a query or a fragment. Remove them.'
   if (hostForm.test(source)) return undefined
   if (source.includes('_')) return 'browsers ignore a host with "_" in its name'
   return source.includes('*')
-    ? 'a star stands for the first names of a host, as in "https://*.example.org", or for a port'
+    ? 'a star can only replace the first labels of a host, as in "https://*.example.org", or a port'
     : 'expected a source such as "\'self\'", "https://cdn.example.org", "*.example.org" or "data:"'
 }
 
 const nonceProblem =
-  'a nonce needs pages that are written anew for each request; inline scripts and styles of the build have their hashes'
+  'nonces need a new page for each request. Remove it: serve-dist adds hashes for the inline scripts and styles of the build.'
 
 function isKeyword(text: string): boolean {
   return ["'self'", "'none'", "'strict-dynamic'", ...Object.keys(codeKeywords)].includes(text)
@@ -109,13 +109,13 @@ function isKeyword(text: string): boolean {
 function keywordProblem(directive: PolicyDirective, source: string, takesCode: boolean): string | undefined {
   const keyword = source.toLowerCase()
   if (keyword === "'self'" || keyword === "'none'") {
-    return source === keyword ? undefined : `write ${keyword}, in lower case`
+    return source === keyword ? undefined : `write ${keyword} in lower case`
   }
   if (keyword.startsWith("'nonce-")) return nonceProblem
   if (keyword === "'strict-dynamic'") {
-    return "beside it browsers ignore 'self', so that they load no script file of the build; name the origins of further scripts instead"
+    return "with 'strict-dynamic', browsers ignore 'self' and load no script file of the build. List the origins of other scripts instead."
   }
-  if (/^'sha\d+-/.test(keyword) && !source.startsWith("'sha")) return "write 'sha256-…', in lower case"
+  if (/^'sha\d+-/.test(keyword) && !source.startsWith("'sha")) return "write 'sha256-…' in lower case"
   const [, algorithm, digits] = hashForm.exec(source) ?? []
   if (algorithm !== undefined && digits !== undefined) {
     if (!takesCode) return `a hash has no effect in ${directive}`

@@ -1,7 +1,7 @@
 import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isNotFoundError, reasonOf } from '@serve-dist/foundation/files/file-error'
-// Its own file of the package: what answers requests loads nothing of the file system.
+// A separate file, because code that answers requests must not import file system code.
 import {
   buildNotFound,
   buildUnfinished,
@@ -18,15 +18,15 @@ import {
 /**
  * Reads the manifest of a finished build.
  *
- * @throws OperatorError if there is no such folder, its last build or compression did not finish, or it has no manifest
- * that can be read.
+ * @throws OperatorError if the folder does not exist, its last build or compression did not finish, or it has no
+ * readable manifest.
  */
 export async function readBuildManifest(directory: string): Promise<Manifest> {
   const found = await stat(directory).catch((cause: unknown) => {
     throw isNotFoundError(cause) ? buildNotFound(directory, { cause }) : unreadable(directory, cause)
   })
   if (!found.isDirectory()) throw buildNotFound(directory)
-  // A compression that is under way, or was killed, may still be about to write variants.
+  // A running or killed compression step may not have written all variants.
   if ((await readIfThere(join(directory, pendingPath))) !== undefined) {
     throw buildUnfinished(directory, await readIfThere(join(directory, recordPath)))
   }
@@ -62,5 +62,9 @@ async function readIfThere(file: string): Promise<string | undefined> {
 }
 
 function unreadable(path: string, cause: unknown): OperatorError {
-  return new OperatorError('SD_FOLDER_UNREADABLE', `${path}: cannot be read (${reasonOf(cause)})`, { cause })
+  return new OperatorError(
+    'SD_FOLDER_UNREADABLE',
+    `${path}: cannot be read (${reasonOf(cause)}). Let this user read it.`,
+    { cause },
+  )
 }

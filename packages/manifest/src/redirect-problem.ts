@@ -1,41 +1,43 @@
 const source = /^\/(?!\/)[^\s?#\p{Cc}\p{Cs}]*$/u
 const target = /^(?:\/(?![/\\])|https?:\/\/)[\x21-\x7E]*$/
 const variable = /:([A-Za-z]\w*)/g
-/** Somebody may mean all of it as the name, so that the rule would match nothing that was meant. */
+/** A variable with a hyphen, which is not part of a name. The user may have meant the whole text as the name. */
 const doubtfulVariable = /:[A-Za-z]\w*-\w[\w-]*/
-/** Only at the beginning of a segment or of a value: `/wiki/File:Logo` is a path like any other. */
+/** Matches variables only at the start of a segment or of a value. `/wiki/File:Logo` is an ordinary path. */
 const wholeVariable = /(?<=[/=]):([A-Za-z]\w*)/g
-/** In an authority, where no name of the operator's stands behind it: `:lang.example.com` is one of theirs. */
+/**
+ * Matches variables in an authority without a host name of the operator after them. `:lang.example.com` is the
+ * operator's own host.
+ */
 const hostVariable = /:[A-Za-z]\w*(?![\w.])/g
 
-/** Why a redirect cannot begin at this path, or `undefined` when it can. */
+/** Returns the problem of the source of a redirect, or `undefined`. */
 export function redirectSourceProblem(from: string): string | undefined {
   if (!source.test(from)) return 'expected a path such as "/old/*"'
   if (/\*./.test(from) || /[^/]\*/.test(from))
     return 'expected a path with "*" only as its last segment, as in "/old/*"'
   const doubtful = doubtfulVariable.exec(from)?.[0]
-  if (doubtful !== undefined) return `"${doubtful}" is no variable: names are letters, digits and "_"`
+  if (doubtful !== undefined) return `"${doubtful}" is not a valid variable. Use letters, digits and "_".`
   const names = variablesOf(from)
   const twice = names.find((name, index) => names.indexOf(name) !== index)
-  return twice === undefined ? undefined : `"${twice}" is there twice`
+  return twice === undefined ? undefined : `"${twice}" occurs twice`
 }
 
-/** Why a redirect from that path cannot lead here, or `undefined` when it can. */
+/** Returns the problem of the target of a redirect, or `undefined`. */
 export function redirectTargetProblem(to: string, from: string): string | undefined {
-  if (!target.test(to)) return 'expected a path that begins with one "/", or an http(s) URL'
+  if (!target.test(to)) return 'expected a path that starts with one "/", or an http(s) URL'
   const known = new Set(variablesOf(from))
   const unknown = namesIn(to, wholeVariable).find((name) => !known.has(name))
-  if (unknown !== undefined) return `"${unknown}" stands for nothing in "${from}"`
+  if (unknown !== undefined) return `"${unknown}" is not a variable of "${from}"`
   const [, authority = ''] = /^https?:\/\/([^/?#]+)/.exec(to) ?? []
   const chosen = namesIn(authority, hostVariable).find((name) => known.has(name))
-  return chosen === undefined ? undefined : `"${chosen}" would let a request choose another host`
+  return chosen === undefined ? undefined : `"${chosen}" would let a request choose the host`
 }
 
 function variablesOf(from: string): string[] {
   return [...namesIn(from, variable), ...(from.endsWith('*') ? [':splat'] : [])]
 }
 
-/** With their colons. */
 function namesIn(text: string, form: RegExp): string[] {
   return [...text.matchAll(form)].map(([whole]) => whole)
 }

@@ -1,20 +1,20 @@
-/** Which earlier builds stay. */
+/** The limits of the earlier builds that are kept. */
 export interface BuildRetention {
-  /** The number of builds that were superseded last. */
+  /** The number of most recently replaced builds. */
   readonly generations: number
-  /** Milliseconds for which a build stays after it was superseded. */
+  /** The time to keep a replaced build, in milliseconds. */
   readonly age: number
 }
 
-/** Five builds, and those of the last seven days. */
+/** The default: five builds and those of the last seven days. */
 export const defaultRetention: BuildRetention = { generations: 5, age: 7 * 24 * 60 * 60 * 1000 }
 
 /**
- * Returns whether an earlier build stays. A build that was live for a month does not go with the deploy that replaces it,
- * because retention counts from when a build was superseded.
+ * Returns whether an earlier build is kept. The age counts from its replacement, so that a deploy does not delete a
+ * build that was live for a month.
  *
- * @param index - of the builds, newest first: 0 for the one that the current build replaced.
- * @param sinceSuperseded - in milliseconds.
+ * @param index - the position of the build, newest first: 0 for the one that the current build replaced.
+ * @param sinceSuperseded - the time since the replacement in milliseconds.
  */
 export function isRetained(index: number, sinceSuperseded: number, retention: BuildRetention): boolean {
   return index < retention.generations || sinceSuperseded < retention.age

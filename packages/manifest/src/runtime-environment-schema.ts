@@ -10,12 +10,12 @@ import {
   type RuntimeEnvironment,
 } from './runtime-environment.ts'
 
-/** What both a shell and a Kubernetes ConfigMap take for the name of a variable (POSIX.1-2017 §8.1, lower case too). */
+/** Names of variables that a shell and a Kubernetes ConfigMap accept (POSIX.1-2017 §8.1, including lower case). */
 const nameForm = /^[A-Za-z_]\w*$/
 
 const variableName = s.checked(s.text('a name'), (name, note) => {
   if (!nameForm.test(name))
-    note('expected a name of letters, digits and "_" that does not begin with a digit')
+    note('expected a name of letters, digits and "_" that does not start with a digit')
 })
 
 interface GivenVariable {
@@ -24,7 +24,7 @@ interface GivenVariable {
   readonly default?: unknown
 }
 
-/** Returns the schema of variables by name; a `type` that is left out is `string`. */
+/** Creates the schema of variables by name. The default `type` is `string`. */
 export function environmentVariables(
   form: s.ObjectForm = {},
 ): s.Schema<Readonly<Record<string, EnvironmentVariable>>> {
@@ -38,7 +38,7 @@ export function environmentVariables(
   )
   const variable = s.checked(given, ({ type, required = false, default: preset }, note) => {
     if (preset === undefined) return
-    if (required) note('a required variable takes no default; remove one of the two', 'default')
+    if (required) note('a required variable cannot have a default. Remove one of the two.', 'default')
     const problem = presetProblem(type, preset)
     if (problem !== undefined) note(describeMismatch(problem, preset), 'default')
   })
@@ -57,7 +57,7 @@ export const runtimeEnvironment: s.Schema<RuntimeEnvironment> = s.lazy(() =>
   s.objectOf<RuntimeEnvironment>({
     path: servablePath,
     prefix: s.text(
-      'the beginning of the name of a variable, such as "APP_"',
+      'the prefix of a variable name, such as "APP_"',
       (prefix) => prefix === '' || nameForm.test(prefix),
     ),
     variables: environmentVariables(),
@@ -68,5 +68,5 @@ export const runtimeEnvironment: s.Schema<RuntimeEnvironment> = s.lazy(() =>
 function presetProblem(type: EnvironmentType, preset: unknown): string | undefined {
   if (type !== 'json' && typeof preset !== type) return `a ${type}`
   if (type === 'number' && !Number.isFinite(preset)) return 'a finite number'
-  return isJson(preset, deepestJson) ? undefined : 'a value that JSON holds as it is'
+  return isJson(preset, deepestJson) ? undefined : 'a value that JSON can represent'
 }

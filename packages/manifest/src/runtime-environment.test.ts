@@ -17,7 +17,7 @@ const variables: Readonly<Record<string, EnvironmentVariable>> = {
 }
 
 describe('readEnvironment', () => {
-  test('reads each value by its type', () => {
+  test('converts each value to its type', () => {
     const source = {
       API_URL: 'https://a.example',
       LIMIT: '2.5',
@@ -31,7 +31,7 @@ describe('readEnvironment', () => {
     })
   })
 
-  test('names all that is wrong at once, and no text of it', () => {
+  test('names all invalid variables without their texts', () => {
     const source = { APP_API_URL: '', APP_LIMIT: 'ten', APP_DEBUG: 'on', APP_FLAGS: '{hidden' }
     expect(readEnvironment({ prefix: 'APP_', variables }, source).problems).toEqual([
       'APP_API_URL: the build requires this environment variable, and it is empty',
@@ -41,7 +41,7 @@ describe('readEnvironment', () => {
     ])
   })
 
-  test('takes an empty text for not set, but for a string', () => {
+  test('treats an empty text as not set, except for strings', () => {
     const source = { API_URL: 'x', RELEASE: '', LIMIT: '', DEBUG: '', FLAGS: '' }
     expect(readEnvironment({ prefix: '', variables }, source).values).toEqual({
       API_URL: 'x',
@@ -50,12 +50,12 @@ describe('readEnvironment', () => {
     })
   })
 
-  test.each(['Infinity', '0x10', ' 1', '1_000', 'NaN', '1e999', '.'])('takes %j for no number', (text) => {
+  test.each(['Infinity', '0x10', ' 1', '1_000', 'NaN', '1e999', '.'])('rejects %j as a number', (text) => {
     const given = { LIMIT: { type: 'number' } } as const
     expect(readEnvironment({ prefix: '', variables: given }, { LIMIT: text }).problems).toHaveLength(1)
   })
 
-  test('reads nothing that the source only inherits', () => {
+  test('ignores inherited properties of the source', () => {
     const given = {
       constructor: { type: 'string' },
       ['__proto__']: { type: 'string', default: 'x' },
@@ -73,14 +73,14 @@ test.each([
   ['['.repeat(100_000) + ']'.repeat(100_000), [tooMuch]],
   [JSON.stringify('["\\"'.repeat(2000)), []],
   ['{"most":[1e999]}', [tooMuch]],
-])('readEnvironment takes JSON that can be written again: %#', (text, problems) => {
+])('readEnvironment accepts JSON that can be serialized again: %#', (text, problems) => {
   const read = readEnvironment({ prefix: '', variables: { FLAGS: { type: 'json' } } }, { FLAGS: text })
   expect(read.problems).toEqual(problems)
   expect(() => environmentModule(read.values)).not.toThrow()
 })
 
 describe('environmentModule', () => {
-  test('gives the application what was set', async () => {
+  test('exports the given values', async () => {
     const text = fc.oneof(
       fc.string({ unit: 'binary' }),
       fc.constantFrom(
@@ -110,7 +110,7 @@ async function evaluate(text: string): Promise<unknown> {
   return Reflect.get(Object(module), 'default')
 }
 
-test('environmentDefaults holds those that have one', () => {
+test('environmentDefaults contains only variables with a default', () => {
   expect(environmentDefaults({ variables })).toEqual({ RELEASE: 'dev', LIMIT: 10 })
 })
 

@@ -1,25 +1,25 @@
 import { isJson } from '@serve-dist/foundation/values/is-json'
 
-/** What a build takes from the environment of the process that serves it, when that process starts. */
+/** The variables that a build reads from the environment of its server at the start. */
 export interface RuntimeEnvironment {
-  /** Of the module that holds the values, relative to the build's folder. On the disk it holds the defaults. */
+  /** The path of the module with the values, relative to the build's folder. The file on disk contains the defaults. */
   readonly path: string
-  /** What the name of each environment variable begins with, before the name of the value; `''` for nothing. */
+  /** The prefix of the names of environment variables, possibly `''`. */
   readonly prefix: string
-  /** By the name under which the application reads it. */
+  /** The variables, by their names in the application. */
   readonly variables: Readonly<Record<string, EnvironmentVariable>>
 }
 
-/** One value of the environment. */
+/** A variable of the environment. */
 export interface EnvironmentVariable {
   readonly type: EnvironmentType
-  /** Whether a server without it must not start. */
+  /** Whether the server requires the variable to start. */
   readonly required?: true
-  /** What the application gets where the variable is not set; absent: nothing. */
+  /** The value for a variable that is not set, if there is one. */
   readonly default?: unknown
 }
 
-/** How the text of a variable becomes a value. */
+/** The type to which the text of a variable is converted. */
 export type EnvironmentType = (typeof environmentTypes)[number]
 
 export const environmentTypes: readonly ['string', 'number', 'boolean', 'json'] = [
@@ -29,21 +29,19 @@ export const environmentTypes: readonly ['string', 'number', 'boolean', 'json'] 
   'json',
 ]
 
-/** Texts by the names of variables, such as `process.env`. */
+/** Texts by variable name, such as `process.env`. */
 export type EnvironmentSource = Readonly<Record<string, string | undefined>>
 
 /** Values by name, as the application gets them. */
 export type EnvironmentValues = Readonly<Record<string, unknown>>
 
-/** The values, and a line for each variable that is wrong; it names the variable and never its text. */
+/** The values and the problems. A problem contains the name of a variable, but never its text. */
 export interface ReadEnvironment {
   readonly values: EnvironmentValues
   readonly problems: readonly string[]
 }
 
-/**
- * Reads the listed variables, and no other one. An empty text counts as not set, but for a string that is not required.
- */
+/** Reads only the listed variables. An empty text counts as not set, except for strings that are not required. */
 export function readEnvironment(
   { prefix, variables }: Pick<RuntimeEnvironment, 'prefix' | 'variables'>,
   source: EnvironmentSource,
@@ -62,11 +60,11 @@ export function readEnvironment(
       problems.push(`${prefix + name}: the build requires this environment variable, and it is ${state}`)
     } else if (variable.default !== undefined) values.push([name, variable.default])
   }
-  // Not by assignment: a value may be called `__proto__`.
+  // `Object.fromEntries` also accepts the name `__proto__`.
   return { values: Object.fromEntries(values), problems }
 }
 
-/** The values where no variable is set. */
+/** Returns the default values. */
 export function environmentDefaults({ variables }: Pick<RuntimeEnvironment, 'variables'>): EnvironmentValues {
   return Object.fromEntries(
     Object.entries(variables).flatMap(([name, variable]) =>
@@ -75,7 +73,7 @@ export function environmentDefaults({ variables }: Pick<RuntimeEnvironment, 'var
   )
 }
 
-/** The text of the module. The values are data in it, so that none of them can become code. */
+/** Returns the text of the module. The values are embedded as data, so that they cannot become code. */
 export function environmentModule(values: EnvironmentValues): string {
   const data = JSON.stringify(JSON.stringify(values)).replaceAll(
     /[<\u2028\u2029]/g,
@@ -84,12 +82,12 @@ export function environmentModule(values: EnvironmentValues): string {
   return `export default Object.freeze(JSON.parse(${data}))\n`
 }
 
-/** Whether a name says that its value is secret: everybody can read the module. */
+/** Returns whether a name suggests a secret. The module is public. */
 export function isSecretName(name: string): boolean {
   return /(?:^|_)(?:secret|key|token|password)$/i.test(name)
 }
 
-/** Levels of arrays and objects that a value may have: `JSON.stringify` ends in an error from some thousands on. */
+/** The maximum depth of a value. `JSON.stringify` throws after some thousands of levels. */
 export const deepestJson = 1000
 
 const numberForm = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i
@@ -114,7 +112,7 @@ function readText(
         if (isJson(value, deepestJson)) return { value }
         return { expected: `JSON of at most ${deepestJson} levels and of finite numbers` }
       } catch {
-        // The error shows a part of the text.
+        // The error message would contain a part of the text.
         return { expected: 'JSON' }
       }
     default:

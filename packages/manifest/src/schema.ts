@@ -1,15 +1,15 @@
 import * as v from 'valibot'
 import { describeMismatch, formatValue } from '@serve-dist/foundation/values/describe-mismatch'
 
-// The only file that imports valibot, so that it is bundled once and no published type names it
+// Only this file imports valibot. The bundle therefore contains it once, and no published type depends on it
 // (docs/decisions/031-one-schema.md).
 
-/** The form of a value: checks it and reads it. */
+/** The schema of a value, which checks and converts it. */
 export interface Schema<Output> {
   readonly '~standard': { readonly types?: { readonly output: Output } | undefined }
 }
 
-/** The form of a field that may be missing. */
+/** The schema of an optional field. */
 export interface OptionalSchema<Output> extends Schema<Output | undefined> {
   readonly type: 'optional'
 }
@@ -21,14 +21,14 @@ export type Fields<Type> = {
     : Schema<Type[Name]>
 }
 
-/** Notes a problem, if there is one, of a value, or of the part of it that the keys lead to. */
+/** Adds a problem of a value, or of a part at the given keys. Ignores `undefined`. */
 export type NoteProblem = (problem: string | undefined, ...keys: readonly PropertyKey[]) => void
 
 /**
  * Reads a value.
  *
- * @param place - of the value, for the problems; `''` for a value that has no name.
- * @param fail - makes the error that is thrown of all problems, each `place: problem`.
+ * @param place - the name of the value for messages; `''` for a value without a name.
+ * @param fail - creates the error from all problems, each `place: problem`.
  */
 export function read<Output>(
   schema: Schema<Output>,
@@ -41,7 +41,7 @@ export function read<Output>(
   throw fail(result.issues.map((issue) => describe(issue, place)))
 }
 
-/** Returns all problems of a value that has no name. */
+/** Returns all problems of a value without a name. */
 export function problemsOf(schema: Schema<unknown>, value: unknown): readonly string[] {
   return (v.safeParse(ofValibot(schema), value).issues ?? []).map((issue) => describe(issue, ''))
 }
@@ -54,12 +54,12 @@ export function booleanOf(what: string): Schema<boolean> {
   return v.boolean(expected(what))
 }
 
-/** A value of any kind that a check accepts. */
+/** Creates the schema of any value that a function accepts. */
 export function expecting<Output>(what: string, holds: (value: unknown) => boolean): Schema<Output> {
   return v.custom<Output>(holds, expected(what))
 }
 
-/** @param holds - a form, or a check. */
+/** Creates the schema of a text that matches a regular expression or a function. */
 export function text(what: string, holds: RegExp | ((text: string) => boolean) = () => true): Schema<string> {
   const message = expected(what)
   return v.pipe(
@@ -68,7 +68,7 @@ export function text(what: string, holds: RegExp | ((text: string) => boolean) =
   )
 }
 
-/** A whole number, 0 or more. */
+/** Creates the schema of a whole number from 0. */
 export function wholeNumber(what: string, most: number = Number.MAX_SAFE_INTEGER): Schema<number> {
   const message = expected(what)
   const holds = (value: number): boolean => Number.isSafeInteger(value) && value >= 0 && value <= most
@@ -83,13 +83,13 @@ export function listOf<Item>(item: Schema<Item>): Schema<Item[]> {
   return v.array(ofValibot(item), expected('a list'))
 }
 
-/** An object whose keys are free. */
+/** Creates the schema of an object with any keys. */
 export function recordOf<Value>(
   value: Schema<Value>,
   key: Schema<string> = text('a key'),
 ): Schema<Record<string, Value>> {
   const [keys, values] = [ofValibot(key), ofValibot(value)]
-  // Not by `record`, which leaves out `__proto__`, `constructor` and `prototype`.
+  // `v.record` would omit `__proto__`, `constructor` and `prototype`.
   const map = v.pipe(
     v.custom<Readonly<Record<string, unknown>>>(isRecord, expected('an object')),
     v.transform((given) => new Map<unknown, unknown>(Object.entries(given))),
@@ -101,9 +101,9 @@ export function recordOf<Value>(
 
 /** The texts of problems with an object. */
 export interface ObjectForm {
-  /** What is expected instead of another value. @default 'an object' */
+  /** The expected value. @default 'an object' */
   readonly what?: string
-  /** Returns the problem of a key that has no schema. Without it, such keys are left out. */
+  /** Returns the problem of an unknown key. Without this function, unknown keys are ignored. */
   readonly unknownKey?: (key: string, known: readonly string[]) => string
 }
 
@@ -113,7 +113,7 @@ export function objectOf<Type extends object>(
 ): Schema<Type> {
   const named = Object.entries<Schema<unknown>>(fields)
   const entries = Object.fromEntries(named.map(([name, schema]) => [name, ofValibot(schema)]))
-  // Of a missing field, the problem is the one that it has.
+  // For a missing field, use the message of its own schema.
   const message = ({ input, path }: v.BaseIssue<unknown>): string => {
     const field = entries[String(path?.[0].key)]
     return (field && v.safeParse(field, undefined).issues?.[0].message) ?? describeMismatch(what, input)
@@ -125,7 +125,7 @@ export function objectOf<Type extends object>(
   return readingBy(object, (value) => (isRecord(value) ? object : refused)) as Schema<Type>
 }
 
-/** An object, or another value: each has its own schema, so that problems are those of the right one. */
+/** Creates the schema of an object or another value. Each has its own schema, so that problems match the given kind. */
 export function objectOr<Type, Other>(object: Schema<Type>, other: Schema<Other>): Schema<Type | Other> {
   const [forObjects, forOthers] = [ofValibot(object), ofValibot(other)]
   return readingBy(v.union([forObjects, forOthers]), (value) => (isRecord(value) ? forObjects : forOthers))
@@ -139,7 +139,7 @@ export function optional<Output>(schema: Schema<Output | undefined>): OptionalSc
   return v.optional(ofValibot(schema))
 }
 
-/** @param makeDefault - makes what the schema reads if nothing is given. */
+/** Creates a schema with a default. `makeDefault` returns the input of the schema. */
 export function withDefault<Output>(
   schema: Schema<Output>,
   makeDefault: () => object | string | number | boolean,
@@ -147,18 +147,18 @@ export function withDefault<Output>(
   return v.optional(ofValibot(schema), makeDefault)
 }
 
-/** Returns what a schema reads if nothing is given. */
+/** Returns the default of a schema. */
 export function defaultOf<Output>(schema: Schema<Output>): Output {
   return read(schema, undefined, '', ([problem]) => new TypeError(problem))
 }
 
-/** Makes the schema when it is first used: most starts read no policy, which has 25 directives, and save 4 ms. */
+/** Creates a schema at its first use. Most starts need no schema of policies, which saves 4 ms. */
 export function lazy<Output>(make: () => Schema<Output>): Schema<Output> {
   let made: v.GenericSchema<unknown, Output> | undefined
   return v.lazy(() => (made ??= ofValibot(make())))
 }
 
-/** Also checks a value that the schema has read. */
+/** Adds a check of the converted value. */
 export function checked<Output>(
   schema: Schema<Output>,
   check: (value: Output, note: NoteProblem) => void,
@@ -176,7 +176,7 @@ export function checked<Output>(
   )
 }
 
-/** Converts a value that has no problem. */
+/** Converts a valid value. */
 export function converted<Input, Output>(
   schema: Schema<Input>,
   convert: (value: Input) => Output,
@@ -184,7 +184,7 @@ export function converted<Input, Output>(
   return v.pipe(ofValibot(schema), v.transform(convert))
 }
 
-/** A value that a function reads; the message of the error that it throws is the problem. */
+/** Creates a schema from a parser. The message of its error is the problem. */
 export function readableBy<Output>(parse: (value: never) => Output): Schema<Output> {
   return v.pipe(
     v.unknown(),
@@ -220,12 +220,12 @@ function closedObject(
   }
 }
 
-/** In options, `undefined` counts as missing. */
+/** Removes `undefined` values, because they count as missing options. */
 function omitUndefined(given: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
 }
 
-/** Describes values by a schema, and reads them by other schemas. */
+/** Creates a schema that selects another schema for each value. `schema` describes its type. */
 function readingBy<Output>(
   schema: v.GenericSchema<unknown, Output>,
   choose: (value: unknown) => v.GenericSchema<unknown, Output>,
@@ -255,7 +255,7 @@ function describe({ path, message }: v.BaseIssue<unknown>, place: string): strin
   return whole === '' ? message : `${whole}: ${message}`
 }
 
-/** `a[0]` for an index, `a.b` for a name, `a["b c"]` for any other key. */
+/** Appends a key: `a[0]` for an index, `a.b` for a name, `a["b c"]` for other keys. */
 function appendKey(place: string, key: unknown): string {
   if (typeof key === 'number') return `${place}[${key}]`
   const name = String(key)

@@ -16,7 +16,7 @@ describe('servedBase', () => {
     ['https://cdn.example.com/app/v1/', '/app/v1/'],
     ['https://cdn.example.com/app?x=1', '/app/'],
     ['//cdn.example.com/app/', '/app/'],
-  ])('of %j is %j', (base, expected) => {
+  ])('converts %j to %j', (base, expected) => {
     expect(servedBase(base)).toBe(expected)
   })
   test.each([
@@ -30,10 +30,10 @@ describe('servedBase', () => {
     ['/caf%C3/', 'caf%C3'],
     ['/a//b/', ''],
     ['https://cdn.example.com/a%2Fb/', 'a%2Fb'],
-  ])('refuses %j for its segment %j', (base, segment) => {
+  ])('rejects %j because of its segment %j', (base, segment) => {
     expect(() => servedBase(base)).toThrow(OperatorError)
     expect(() => servedBase(base)).toThrow(
-      `Vite's option "base": ${JSON.stringify(base)} cannot be served for its segment "${segment}"; choose one without`,
+      `Vite's option "base": ${JSON.stringify(base)} cannot be served because of its segment "${segment}". Choose a base without`,
     )
   })
 })

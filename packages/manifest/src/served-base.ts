@@ -2,10 +2,10 @@ import { OperatorError } from './operator-error.ts'
 import { isBasePath } from './is-base-path.ts'
 
 /**
- * The path under which a build with Vite's `base` is served: `/` for a relative one, the path of a full
- * URL (what a CDN in front asks this server for). Decoded, as the manifest has it.
+ * Returns the decoded path under which the server serves a build with Vite's `base`. A relative base becomes `/`. A
+ * full URL becomes its path, which a CDN requests from this server.
  *
- * @throws OperatorError when no request can ask for a path below it.
+ * @throws OperatorError if no request can match the base.
  */
 export function servedBase(base: string): string {
   if (base === '' || base.startsWith('.')) return '/'
@@ -17,17 +17,16 @@ export function servedBase(base: string): string {
 
 function decodeSegment(segment: string): string | undefined {
   try {
-    // Each by itself: an escaped slash would become one that divides.
+    // Each segment is decoded separately, because an escaped slash must not become a separator.
     const text = decodeURIComponent(segment)
     return !text.includes('/') && isBasePath(`/${text}/`) ? text : undefined
   } catch {
-    // The only error is URIError: a broken escape.
     return undefined
   }
 }
 
 function refuse(base: string, segment: string): never {
   throw new OperatorError('SD_OPTION_INVALID', [
-    `Vite's option "base": ${JSON.stringify(base)} cannot be served for its segment "${segment}"; choose one without empty segments, broken escapes, %2F, %5C, %3F, %23 and control characters`,
+    `Vite's option "base": ${JSON.stringify(base)} cannot be served because of its segment "${segment}". Choose a base without empty segments, invalid escapes, %2F, %5C, %3F, %23 and control characters.`,
   ])
 }

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { problemsOf, read as readBy } from './schema.ts'
@@ -42,12 +43,18 @@ function unexpected(problems: readonly string[]): Error {
 }
 
 describe('servingRules', () => {
-  test('reads every rule that there is', () => {
+  test('has exactly the rules that docs/configuration.md lists', () => {
+    const document = readFileSync(new URL('../../../docs/configuration.md', import.meta.url), 'utf8')
+    const listed = Array.from(document.matchAll(/^- `(\w+)`: /gm), ([, name]) => name)
+    expect(listed.toSorted()).toEqual(servingRuleNames().toSorted())
+  })
+
+  test('reads all rules', () => {
     expect(read(all)).toEqual({ rules: all, problems: [] })
     expect(servingRuleNames().toSorted()).toEqual(Object.keys(all).toSorted())
   })
 
-  test('leaves out what is not there', () => {
+  test('omits missing rules', () => {
     expect(read({})).toEqual({ rules: {}, problems: [] })
   })
 
@@ -64,15 +71,18 @@ describe('servingRules', () => {
     ],
     [{ cacheControl: { x: 'a\r\nb: c' } }, 'cacheControl.x: expected a value'],
     [{ headers: { '**': 'x' } }, 'headers["**"]: expected an object'],
-    [{ headers: { '**': { 'X-A': 'a\nb' } } }, 'the value of X-A has to be visible ASCII'],
-    [{ headers: { '**': { 'X-A': 'ü' } } }, 'write other characters as escapes (RFC 8187)'],
-    [{ headers: { '**': { 'X-A': 'a ' } } }, 'the value of X-A has to be visible ASCII'],
+    [{ headers: { '**': { 'X-A': 'a\nb' } } }, 'the value of X-A must be visible ASCII'],
+    [{ headers: { '**': { 'X-A': 'ü' } } }, 'Escape other characters (RFC 8187)'],
+    [{ headers: { '**': { 'X-A': 'a ' } } }, 'the value of X-A must be visible ASCII'],
     [{ headers: { '**': { TE: 'trailers' } } }, 'serve-dist sets the field TE itself'],
     [
       { headers: { '*a*b*c*d': {} } },
-      'headers["*a*b*c*d"]: expected a glob with 3 stars in a segment at most',
+      'headers["*a*b*c*d"]: expected a glob with at most 3 stars in a segment',
     ],
-    [{ cacheControl: { '*a*b*c*d': 'no-cache' } }, 'cacheControl["*a*b*c*d"]: expected a glob with 3 stars'],
+    [
+      { cacheControl: { '*a*b*c*d': 'no-cache' } },
+      'cacheControl["*a*b*c*d"]: expected a glob with at most 3 stars',
+    ],
     [{ redirects: [{ from: '/\uD800', to: '/new' }] }, 'redirects[0].from: expected a path'],
     [{ headers: { '**': { 'X A': 'a' } } }, 'headers["**"]["X A"]: "X A" is not the name of a field'],
     [{ headers: { '**': { 'content-length': '1' } } }, 'serve-dist sets the field content-length itself'],
@@ -84,18 +94,21 @@ describe('servingRules', () => {
       '"*" only as its last segment, as in "/old/*", found "/news*"',
     ],
     [{ redirects: [{ from: '/*/x', to: '/new' }] }, 'redirects[0].from: expected a path with "*" only'],
-    [{ redirects: [{ from: '/u/:my-id', to: '/v/:my-id' }] }, 'redirects[0].from: ":my-id" is no variable'],
-    [{ redirects: [{ from: '/:a/:a', to: '/' }] }, 'redirects[0].from: ":a" is there twice'],
-    [{ redirects: [{ from: '/:splat/*', to: '/' }] }, 'redirects[0].from: ":splat" is there twice'],
-    [{ redirects: [{ from: '/a', to: '/b/:id' }] }, 'redirects[0].to: ":id" stands for nothing in "/a"'],
-    [{ redirects: [{ from: '/:id', to: '/b?q=:splat' }] }, 'redirects[0].to: ":splat" stands for nothing'],
+    [
+      { redirects: [{ from: '/u/:my-id', to: '/v/:my-id' }] },
+      'redirects[0].from: ":my-id" is not a valid variable',
+    ],
+    [{ redirects: [{ from: '/:a/:a', to: '/' }] }, 'redirects[0].from: ":a" occurs twice'],
+    [{ redirects: [{ from: '/:splat/*', to: '/' }] }, 'redirects[0].from: ":splat" occurs twice'],
+    [{ redirects: [{ from: '/a', to: '/b/:id' }] }, 'redirects[0].to: ":id" is not a variable of "/a"'],
+    [{ redirects: [{ from: '/:id', to: '/b?q=:splat' }] }, 'redirects[0].to: ":splat" is not a variable'],
     [
       { redirects: [{ from: '/*', to: 'https://new.example:splat' }] },
-      'redirects[0].to: ":splat" would let a request choose another host',
+      'redirects[0].to: ":splat" would let a request choose the host',
     ],
     [
       { redirects: [{ from: '/to/:host/*', to: 'https://:host/:splat' }] },
-      'redirects[0].to: ":host" would let a request choose another host',
+      'redirects[0].to: ":host" would let a request choose the host',
     ],
     [{ redirects: ['/a /b'] }, 'redirects[0]: expected an object with "from" and "to", found "/a /b"'],
     [{ redirects: [{ from: '/a', to: '//evil.example' }] }, 'redirects[0].to: expected a path'],
@@ -107,7 +120,7 @@ describe('servingRules', () => {
     [{ cors: [''] }, 'cors[0]: expected a glob'],
     [{ sourceMaps: 'hide' }, 'sourceMaps: expected one of "serve", "deny", found "hide"'],
     [{ securityHeaders: 1 }, 'securityHeaders: expected true or false, found 1'],
-  ])('says what is wrong with %j', (document, problem) => {
+  ])('describes the problem of %j', (document, problem) => {
     expect(read(document).problems).toEqual([expect.stringContaining(problem)])
     expect(read(document).problems[0]).not.toMatch(/^:/)
   })
@@ -117,14 +130,14 @@ describe('servingRules', () => {
     ['a function in it', { prefer: () => 'order' }, 'found a function'],
     ['a symbol', { prefer: Symbol('order') }, 'found a symbol'],
     ['a BigInt', { prefer: 10n }, 'found 10n'],
-    ['a list of BigInts', { prefer: [1n] }, 'found an object that JSON cannot show'],
-    ['a cycle', { prefer: cyclic }, 'found an object that JSON cannot show'],
-    ['what JSON leaves out', { prefer: { toJSON() {} } }, 'found an object that JSON leaves out'],
-  ])('says what is wrong with %s, which a program may hand over', (_what, document, problem) => {
+    ['a list of BigInts', { prefer: [1n] }, 'found an object that JSON cannot represent'],
+    ['a cycle', { prefer: cyclic }, 'found an object that JSON cannot represent'],
+    ['an object without a JSON form', { prefer: { toJSON() {} } }, 'found an object without a JSON form'],
+  ])('describes the problem of %s in an object of a program', (_what, document, problem) => {
     expect(read(document).problems).toEqual([expect.stringContaining(problem)])
   })
 
-  test('notes a problem or gives rules that it reads again as they are', () => {
+  test('returns problems, or rules that it reads again unchanged', () => {
     const rule = fc.constantFrom(...servingRuleNames())
     fc.assert(
       fc.property(fc.dictionary(rule, fc.jsonValue()), (document) => {

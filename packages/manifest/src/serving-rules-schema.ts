@@ -27,7 +27,7 @@ function redirect(form: s.ObjectForm): s.Schema<RedirectRule> {
   const fields = s.objectOf<RedirectRule>(
     {
       from: s.text('a path such as "/old/*"'),
-      to: s.text('a path that begins with one "/", or an http(s) URL'),
+      to: s.text('a path that starts with one "/", or an http(s) URL'),
       status: s.optional(s.oneOf(redirectStatuses)),
       force: s.optional(s.trueOrFalse),
     },
@@ -40,7 +40,6 @@ function redirect(form: s.ObjectForm): s.Schema<RedirectRule> {
   })
 }
 
-/** This table is the list of rules that there are. */
 function fieldsOf(formOf: (noun: string) => s.ObjectForm): s.Fields<ServingRules> {
   const globs = s.listOf(glob)
   return {
@@ -59,12 +58,12 @@ function fieldsOf(formOf: (noun: string) => s.ObjectForm): s.Fields<ServingRules
   }
 }
 
-/** The names of all rules. */
+/** Returns the names of all rules. */
 export function servingRuleNames(): readonly string[] {
   return Object.keys(fieldsOf(() => ({})))
 }
 
-/** Rules in a document that a program wrote: names that this release does not know are left out. */
+/** The rules in a document from a program. Unknown names are ignored. */
 export const servingRules: s.Schema<ServingRules> = s.lazy(() =>
   s.objectOf<ServingRules>(fieldsOf(() => ({}))),
 )
@@ -72,20 +71,19 @@ export const servingRules: s.Schema<ServingRules> = s.lazy(() =>
 /** One redirect of such a document. */
 export const redirectRule: s.Schema<RedirectRule> = s.lazy(() => redirect({}))
 
-/** Rules that a person wrote. */
+/** The rules that a user wrote. Unknown names are problems. */
 export const writtenServingRules: s.Schema<ServingRules> = s.lazy(() =>
   s.checked(s.objectOf<ServingRules>(fieldsOf(refusingUnknown), refusingUnknown('rule')), (rules, note) => {
     for (const place of conflictingFields(rules)) note(beside, 'headers', ...place)
   }),
 )
 
-/** Names the nearest key that there is. */
 function refusingUnknown(noun: string): s.ObjectForm {
   return {
     unknownKey(key, known) {
       const nearest = findNearestName(key, known)
       const cure =
-        nearest === undefined ? `the ${noun}s are ${known.join(', ')}` : `did you mean "${nearest}"?`
+        nearest === undefined ? `known ${noun}s: ${known.join(', ')}` : `did you mean "${nearest}"?`
       return `there is no such ${noun}; ${cure}`
     },
   }

@@ -1,55 +1,55 @@
 import type { PolicyRules } from './content-security-policy.ts'
 
 /**
- * How a build wants to be served beyond the defaults: written by the plugin's options into the manifest,
- * or by the operator into `serve-dist.config`. Globs match a file's path relative to the build's folder.
+ * The serving rules of a build. They come from the plugin's options through the manifest, or from the operator's
+ * `serve-dist.config`. Globs match paths relative to the build's folder.
  */
 export interface ServingRules {
-  /** What decides between representations that a client wants equally: the order zstd, br, gzip, or the bytes. */
+  /** The choice between representations that a client accepts equally: `order` (zstd, br, gzip) or `smallest`. */
   readonly prefer?: Preference
-  /** What a navigation to an unknown path gets: the page of an `spa`, the build's `404.html`, or nothing of ours. */
+  /** The response to a navigation to an unknown path. */
   readonly fallback?: Fallback
-  /** Globs of files whose names carry a content hash though no bundler said so. */
+  /** Globs of files with a content hash in the name that the bundler did not report. */
   readonly immutable?: readonly string[]
-  /** `Cache-Control` by glob; of several that match, the last counts. */
+  /** `Cache-Control` by glob. The last matching glob wins. */
   readonly cacheControl?: Readonly<Record<string, string>>
-  /** Fields by glob, then by name; `null` takes a default away. Of several that match, the last counts. */
+  /** Fields by glob and name. `null` removes a default. The last matching glob wins. */
   readonly headers?: Readonly<Record<string, FieldValues>>
-  /** In order: the first that matches counts. */
+  /** The redirects. The first matching one wins. */
   readonly redirects?: readonly RedirectRule[]
-  /** Send today's recommended security fields for a static application. */
+  /** Whether to send the recommended security headers of a static application. */
   readonly securityHeaders?: boolean
-  /** Send each page with a `Content-Security-Policy` of its own, made from the build; `false`: none. */
+  /** Whether to send each page with its own `Content-Security-Policy`, and its rules. */
   readonly csp?: boolean | PolicyRules
-  /** Send `103 Early Hints` over HTTP/1.1 too, where some intermediaries do not understand it. */
+  /** Whether to send `103 Early Hints` over HTTP/1.1, although some intermediaries do not support it. */
   readonly earlyHints?: boolean
-  /** Globs of files that pages of every other origin may use. */
+  /** Globs of files that pages of all other origins may use. */
   readonly cors?: readonly string[]
-  /** Whether source maps of the build are answered, or are as if they were not there. */
+  /** Whether source maps are served. Otherwise the response is 404. */
   readonly sourceMaps?: SourceMaps
   /**
-   * Let caches that several people share keep deltas (RFC 9842): only where each in front of the server obeys `Vary`, or
-   * browsers get what they cannot decode.
+   * Whether shared caches may store deltas (RFC 9842). Enable it only if each cache in front of the server respects
+   * `Vary`. Otherwise browsers can get undecodable responses.
    */
   readonly sharedCache?: boolean
 }
 
-/** Names of fields with their values; `null` takes a default away. */
+/** Fields with their values. `null` removes a default. */
 export type FieldValues = Readonly<Record<string, string | null>>
 
-/** One redirect (or, with status 200 or 404, one rewrite) of paths that the build does not have. */
+/** A redirect of paths that the build does not have. With status 200 or 404, it is a rewrite. */
 export interface RedirectRule {
-  /** A path: `:name` stands for one segment or a part of one, `*` as the last segment for all that follow. */
+  /** The path to match. `:name` matches a segment or a part of it. `*` as the last segment matches the rest. */
   readonly from: string
-  /** A path of this host or an `http(s)` URL; `:name` and `:splat` stand for what `from` matched. */
+  /** A path of this host or an `http(s)` URL. `:name` and `:splat` are replaced by the matches of `from`. */
   readonly to: string
   /** @default 308 */
   readonly status?: RedirectStatus
-  /** Whether the rule also counts where the build has a file. @default false */
+  /** Whether the rule also applies to existing files. @default false */
   readonly force?: boolean
 }
 
-/** 200 and 404 answer with a file of the build in the place of a redirect. */
+/** The status of a redirect. With 200 and 404, the server sends a file of the build. */
 export type RedirectStatus = (typeof redirectStatuses)[number]
 
 export const redirectStatuses: readonly [200, 301, 302, 303, 307, 308, 404] = [
@@ -60,8 +60,8 @@ export const preferences: readonly ['order', 'smallest'] = ['order', 'smallest']
 export type Preference = (typeof preferences)[number]
 
 /**
- * What a navigation to an unknown path gets: the page of a single-page application (`spa`), the build's own `404.html`
- * (`404`), or nothing of ours (`none`).
+ * The response to a navigation to an unknown path: the page of a single-page application (`spa`), the build's
+ * `404.html` (`404`), or no fallback (`none`).
  */
 export type Fallback = (typeof fallbacks)[number]
 export const fallbacks: readonly ['spa', '404', 'none'] = ['spa', '404', 'none']

@@ -22,7 +22,7 @@ const manifest: Manifest = {
 }
 
 describe('stringifyManifest', () => {
-  test('does not depend on the order of keys or on fields that are not its own', () => {
+  test('does not depend on the order of keys or on unknown fields', () => {
     const text = stringifyManifest(manifest)
     const { files, ...head } = manifest
     const reordered: Manifest = { ...head, files }
@@ -31,14 +31,14 @@ describe('stringifyManifest', () => {
     expect(text.indexOf('"path"')).toBeLessThan(text.indexOf('"mediaType"'))
   })
 
-  test('writes one file a line and ends in a line feed', () => {
+  test('writes one line per file and ends with a line feed', () => {
     const lines = stringifyManifest(manifest).split('\n')
     expect(lines).toHaveLength(5)
     expect(lines[1]).toMatch(/^\{"path":"robots\.txt"/)
     expect(lines.at(-1)).toBe('')
   })
 
-  test('writes links in order, and what they leave open not at all', () => {
+  test('writes links in order and omits missing values', () => {
     const links = [
       { inDocument: true, rel: 'modulepreload', path: 'a.js' },
       { inDocument: false, crossorigin: true, as: 'style', rel: 'preload', path: 'a.css' },
@@ -49,7 +49,7 @@ describe('stringifyManifest', () => {
     )
   })
 
-  test('writes the stem behind its path, and the selection before the files', () => {
+  test('writes the stem after the path, and the selection before the files', () => {
     const selection = { exclude: ['drafts/**'], include: ['**'] }
     const text = stringifyManifest({ ...manifest, selection, files: [{ ...file, stem: 'r-[hash].txt' }] })
     expect(text).toContain('"selection":{"include":["**"],"exclude":["drafts/**"]},"files":[')

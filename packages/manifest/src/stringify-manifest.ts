@@ -1,8 +1,8 @@
 import type { Manifest, ManifestFile } from './manifest.ts'
 
 /**
- * The text of a manifest, the same for the same content byte for byte: fixed order of keys, one file a
- * line, a line feed at the end.
+ * Returns the text of a manifest. It is deterministic: a fixed order of keys, one line per file, and a line feed at the
+ * end.
  */
 export function stringifyManifest(manifest: Manifest): string {
   const head = JSON.stringify({

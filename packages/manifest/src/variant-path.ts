@@ -1,10 +1,9 @@
 import { type ContentCoding, contentCodings } from './content-coding.ts'
 
 /**
- * Where the variant of a file stands: beside it, under its name and the coding's extension
- * (`assets/index.js`, `br` → `assets/index.js.br`).
+ * Returns the path of a variant, for example `assets/index.js.br` for `assets/index.js` in `br`.
  *
- * @throws TypeError when the coding is not one of {@link contentCodings}.
+ * @throws TypeError if the coding is not one of {@link contentCodings}.
  */
 export function variantPath(path: string, coding: ContentCoding): string {
   const extension = extensions.get(coding)

@@ -8,10 +8,10 @@ import type {
 } from '@serve-dist/manifest'
 import type { PageElement } from './links/elements-of-page.ts'
 
-/** Parses a page, once for all who ask. */
+/** Parses a page. Later calls return the result of the first one. */
 export type ReadPage = () => Promise<readonly PageElement[]>
 
-/** Finds what a page (its path, relative to the folder) needs next; `read` gives what stands in it. */
+/** Finds the resources that a page needs next. `page` is its path relative to the folder; `read` parses it. */
 export type LinksOf = (
   page: string,
   paths: ReadonlySet<string>,
@@ -28,127 +28,126 @@ export interface Progress {
   readonly totalBytes: number
 }
 
-/** What `describeDirectory` takes. */
+/** The options of `describeDirectory`. */
 export interface DescribeOptions {
   /**
-   * Glob patterns of the files that belong to the build, relative to the folder; with `!` before it one takes files out.
+   * Glob patterns of the files that belong to the build, relative to the folder. A pattern that begins with `!` excludes
+   * files.
    *
    * @default ['**']
    */
   readonly include?: readonly string[]
   /**
-   * Glob patterns of files that are left out of the manifest altogether: neither compressed nor served.
+   * Glob patterns of files that are neither compressed nor served. The manifest does not list them.
    *
    * @default []
    */
   readonly exclude?: readonly string[]
   /**
-   * The path under which the build is served; begins and ends with `/`.
+   * The URL path of the build. Starts and ends with `/`.
    *
    * @default '/'
    */
   readonly base?: string
   /**
-   * How a path that the build does not have is answered.
+   * The kind of application, which decides the answer to unknown paths.
    *
-   * @default 'spa' when `index.html` at the root is the only HTML page, else 'mpa'
+   * @default 'spa' if `index.html` in the root is the only HTML page, otherwise 'mpa'
    */
   readonly appType?: AppType
   /**
-   * The folder of hashed assets, relative, without a slash at its end.
+   * The folder of hashed assets, relative, without a trailing slash.
    *
    * @default ''
    */
   readonly assetsDirectory?: string
   /**
-   * Whether a content hash stands in the name of this file (relative, with `/`), so that its bytes never
-   * change.
+   * Returns whether the name of a file contains a hash of its content, as its bytes then never change. The path is
+   * relative, with `/`.
    *
    * @default () => false
    */
   readonly isHashed?: (path: string, sha256: string) => boolean
   /**
-   * Whether pages are parsed for what a `Content-Security-Policy` must name to let them run. A pass always does so.
+   * Whether pages are parsed for the sources that a `Content-Security-Policy` must name. The compression step always does.
    *
    * @default false
    */
   readonly policies?: boolean
-  /** Called with each warning when it arises; the report of a pass holds them all as well. */
+  /** Called with each warning as it occurs. The report of the compression step contains them too. */
   readonly onWarning?: (message: string) => void
 }
 
-/** What `precompress` takes. */
+/** The options of `precompress`. */
 export interface PrecompressOptions extends Omit<DescribeOptions, 'policies'> {
   /**
-   * The content codings to make variants in.
+   * The content codings of the variants.
    *
    * @default ['zstd', 'br', 'gzip']
    */
   readonly codings?: readonly ContentCoding[]
   /**
-   * Files below this size get no variants: bytes, or a text such as `'1kb'`.
+   * The smallest size of a file that gets variants: bytes, or a text such as `'1kb'`.
    *
    * @default 256
    */
   readonly minimumSize?: ByteSize
   /**
-   * How many bytes of originals may be in memory at once, if the codecs take 3.5 times as much. The sum of both is
-   * 288 MiB by default, whatever the number of files, besides 12 to 17 MiB for each thread. A variant that needs more is
-   * made alone.
+   * The number of bytes of original files in memory at a time. The codecs take 3.5 times as many bytes. By default both
+   * take 288 MiB, and each thread takes another 12 to 17 MiB. A variant that needs more memory is made alone.
    *
    * @default 67_108_864 (64 MiB)
    */
   readonly bytesInFlight?: ByteSize
   /**
-   * Whether results of earlier passes are used, and those of this one kept for the next. It changes no byte.
+   * Whether builds reuse the variants of earlier builds. The output is the same with and without the cache.
    *
    * @default true
    */
   readonly cache?: boolean
   /**
-   * Where results are kept; may be shared by builds that run at once.
+   * The folder of the cache. Builds that run at the same time may share it.
    *
-   * @default `node_modules/.cache/serve-dist` beside the nearest `package.json` above the folder; none without one
+   * @default `node_modules/.cache/serve-dist` next to the nearest `package.json` above the folder, if there is one
    */
   readonly cacheDirectory?: string
   /**
-   * How many bytes of results are kept; above it, those go that were not used for longest. All go that were not
-   * used for 30 days.
+   * The size of the cache in bytes. The least recently used variants are deleted first. Variants that no build used for
+   * 30 days are deleted too.
    *
    * @default 536_870_912 (512 MiB)
    */
   readonly cacheSize?: ByteSize
   /**
-   * Whether what is written has reached the disk before the manifest names it, so that a machine that loses
-   * power keeps the promise too.
+   * Whether the variants are flushed to the disk before the manifest is written. The build then survives a power failure.
    *
    * @default true
    */
   readonly durable?: boolean
   /**
-   * How the build is to be served, for the manifest.
+   * The rules for the server, which the manifest carries.
    *
    * @default none: the defaults of the server
    */
   readonly serving?: ServingRules
   /**
-   * What the application takes from the environment of the process that serves it, for the manifest.
+   * The values that the application reads from the environment of the server, for the manifest.
    *
    * @default none
    */
   readonly environment?: RuntimeEnvironment
   /**
-   * What a page needs next, for the manifest. Called for each page when all files are known; `paths` are
-   * theirs, relative to the folder, and a link may name one of those only.
+   * Finds the resources that a page needs next, for the manifest. It is called for each page when all files are known.
+   * `paths` are the paths of all files, relative to the folder. A link must name one of them.
    *
    * @default () => []
    */
   readonly linksOf?: LinksOf
   /**
-   * Ends the pass early: it fails with the signal's reason, and the folder is as it was found. A pass that has begun
-   * to move variants into place comes to its end.
+   * Stops the compression step, which then fails with the reason of the signal and leaves the folder unchanged. A step
+   * that already moves variants into place runs to its end.
    *
-   * @default none: the pass always runs to its end
+   * @default none: the step runs to its end
    */
   readonly signal?: AbortSignal
   /** Called at the start, and after each variant and each file. */

@@ -13,7 +13,7 @@ function problemsOf(options: object): readonly string[] {
 }
 
 describe('resolvePrecompressOptions', () => {
-  test('fills in the defaults', () => {
+  test('returns the defaults', () => {
     const resolved = resolvePrecompressOptions({})
     expect(resolved.appType).toBeUndefined()
     expect(resolved).toMatchObject({
@@ -26,7 +26,7 @@ describe('resolvePrecompressOptions', () => {
     })
   })
 
-  test('puts the codings in order, each once', () => {
+  test('sorts the codings and removes duplicates', () => {
     expect(resolvePrecompressOptions({ codings: ['gzip', 'br', 'gzip'] }).codings).toEqual(['br', 'gzip'])
     expect(resolvePrecompressOptions({ codings: [] }).codings).toEqual([])
   })
@@ -58,14 +58,14 @@ describe('resolvePrecompressOptions', () => {
       'option serving.earlyhints: there is no such rule; did you mean "earlyHints"?',
     ],
     [{ linksOf: [] }, 'option "linksOf": expected a function, found []'],
-    [{ treshold: 1 }, 'option "treshold": unknown; the options are include, '],
-  ])('refuses %j', (options, expected) => {
+    [{ treshold: 1 }, 'option "treshold": this option does not exist. Valid options: include, '],
+  ])('rejects %j', (options, expected) => {
     const problems = problemsOf(options)
     expect(problems).toHaveLength(1)
     expect(problems[0]?.startsWith(expected)).toBe(true)
   })
 
-  test('reads sizes as the command does', () => {
+  test('accepts sizes with units', () => {
     const sizes = { minimumSize: '1kb', bytesInFlight: '1.5 MB', cacheSize: '64m' }
     expect(resolvePrecompressOptions(sizes)).toMatchObject({
       minimumSize: 1000,
@@ -78,21 +78,21 @@ describe('resolvePrecompressOptions', () => {
     ['include', '*.js', ', found a string; write ["*.js"]'],
     ['exclude', '*.map', ', found a string; write ["*.map"]'],
     ['codings', 'br', ', found a string; write ["br"]'],
-  ])('says that %s is a list', (name, value, end) => {
+  ])('reports that %s must be a list', (name, value, end) => {
     expect(problemsOf({ [name]: value })).toEqual([expect.stringMatching(/^option "\w+": expected a list/)])
     expect(problemsOf({ [name]: value })[0]?.endsWith(end)).toBe(true)
   })
 
-  test('takes patterns that begin with an extended one', () => {
+  test('accepts patterns that start with an extended pattern', () => {
     const patterns = { include: ['**', '!**/*.map'], exclude: ['!(keep).map', 'drafts/!(keep)/**'] }
     expect(resolvePrecompressOptions(patterns)).toMatchObject(patterns)
   })
 
-  test('lists all problems at once', () => {
+  test('reports all problems at once', () => {
     expect(problemsOf({ base: '', minimumSize: -1, x: 1 })).toHaveLength(3)
   })
 
-  test.each(['/', '/app/', '/a/b/', '/grün/', '/my app/'])('takes the base %s', (base) => {
+  test.each(['/', '/app/', '/a/b/', '/grün/', '/my app/'])('accepts the base %s', (base) => {
     expect(problemsOf({ base })).toEqual([])
   })
 })

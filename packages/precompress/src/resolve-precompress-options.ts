@@ -13,31 +13,29 @@ import {
 } from '@serve-dist/manifest'
 import type { PrecompressOptions } from './precompress-options.ts'
 
-/** Only the files decide `appType`, and the folder `cacheDirectory`; `serving`, `environment` and `signal` may be left out. */
+/** Options without a default. `appType` depends on the files, and `cacheDirectory` on the folder. */
 type WithoutDefault = 'appType' | 'cacheDirectory' | 'serving' | 'environment' | 'signal'
 
 type SizeName = 'minimumSize' | 'bytesInFlight' | 'cacheSize'
 
-/** Every option with a value; sizes in bytes. */
+/** All options with values. Sizes are in bytes. */
 export type ResolvedPrecompressOptions = Required<Omit<PrecompressOptions, WithoutDefault | SizeName>> &
   Readonly<{ [Name in WithoutDefault]: PrecompressOptions[Name] | undefined }> &
   Readonly<Record<SizeName, number>>
 
 const codingNames = contentCodings.map(({ name }) => name)
 const patterns =
-  'a list of glob patterns relative to the folder, such as "assets/**", with three stars in a segment at most'
+  'a list of glob patterns relative to the folder, such as "assets/**", with at most three stars in a segment'
 
 const precompressSchema = s.objectOf<ResolvedPrecompressOptions>(
   {
     include: s.withDefault(
-      patternList('at least one of them without "!"', (list) =>
-        list.some((pattern) => !isNegatedPattern(pattern)),
-      ),
+      patternList('including one without "!"', (list) => list.some((pattern) => !isNegatedPattern(pattern))),
       () => ['**'],
     ),
     exclude: s.withDefault(
       patternList(
-        'none of them with "!": each pattern is matched by itself, so that one would leave out everything else',
+        'without "!", because each pattern is matched separately and would exclude all other files',
         (list) => !list.some(isNegatedPattern),
       ),
       () => [],
@@ -71,13 +69,13 @@ const precompressSchema = s.objectOf<ResolvedPrecompressOptions>(
     onProgress: s.withDefault(s.functionOf(), () => () => {}),
     onWarning: s.withDefault(s.functionOf(), () => () => {}),
   },
-  { unknownKey: (_key, known) => `unknown; the options are ${known.join(', ')}` },
+  { unknownKey: (_key, known) => `this option does not exist. Valid options: ${known.join(', ')}` },
 )
 
 /**
- * Checks the options and fills in the defaults; codings come out in the order of the manifest.
+ * Checks the options and adds the defaults. Sorts codings in the order of the manifest.
  *
- * @throws {@link OperatorError} that lists every wrong option.
+ * @throws {@link OperatorError} that lists all invalid options.
  */
 export function resolvePrecompressOptions(options: PrecompressOptions): ResolvedPrecompressOptions {
   const resolved = s.read(
@@ -93,13 +91,13 @@ export function resolvePrecompressOptions(options: PrecompressOptions): Resolved
   const { onWarning } = resolved
   return {
     ...resolved,
-    // In the order in which they were written.
+    // Keep the original order of the rules.
     serving: options.serving,
     onWarning: (message) => onWarning(escapeMessage(message)),
   }
 }
 
-/** Places of rules have no quotes. */
+/** Adds quotes to option names, but not to places of rules. */
 function withQuotes(problem: string): string {
   return problem.replace(/^(?!serving:)(\w+):/, '"$1":')
 }

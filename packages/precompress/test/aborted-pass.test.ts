@@ -5,7 +5,7 @@ import { passTools, precompress, runPass } from '../src/pass/precompress.ts'
 import { makeFolder } from './support/make-folder.ts'
 import { readFolder } from './support/read-folder.ts'
 
-const reason = new Error('nobody wants it any more')
+const reason = new Error('the caller aborted')
 const large = { 'large.txt': randomBytes(200_000).toString('hex') }
 const many = Object.fromEntries(
   Array.from({ length: 100 }, (_, index) => [`${index}.txt`, randomBytes(2000).toString('hex')]),
@@ -15,9 +15,9 @@ describe('precompress with a signal', { timeout: 30_000 }, () => {
   test.each([
     { what: 'a large file is', files: large },
     { what: 'many small files are', files: many },
-  ])('ends early while $what encoded, and leaves the folder as it was', async ({ files }) => {
+  ])('aborts while $what encoded, and leaves the folder unchanged', async ({ files }) => {
     const failures = new Set<(reason: unknown) => void>()
-    /** Works until it is ended. */
+    /** Runs until the thread ends. */
     const work = async (): Promise<never> => await new Promise((_resolve, reject) => failures.add(reject))
     const end = async (): Promise<void> => {
       for (const fail of failures) fail(new Error('it was ended'))
@@ -37,7 +37,7 @@ describe('precompress with a signal', { timeout: 30_000 }, () => {
     expect(manifest.files.every(({ variants }) => variants.length > 0)).toBe(true)
   })
 
-  test('does nothing when it is aborted before, and keeps the earlier build', async () => {
+  test('does nothing if the signal is already aborted, and keeps the earlier build', async () => {
     const folder = await makeFolder({ 'index.html': 'one' })
     await precompress(folder, { cache: false })
     const before = await readFolder(folder)
@@ -46,7 +46,7 @@ describe('precompress with a signal', { timeout: 30_000 }, () => {
     expect(await readFolder(folder)).toEqual(before)
   })
 
-  test('begins no file when it is aborted while the folder is looked at', async () => {
+  test('examines no file if the signal aborts while the folder is listed', async () => {
     const folder = await makeFolder({ 'index.html': 'one', '.serve-dist/manifest.json': '{' })
     const controller = new AbortController()
     const onProgress = vi.fn<() => void>()
@@ -54,14 +54,14 @@ describe('precompress with a signal', { timeout: 30_000 }, () => {
       cache: false,
       signal: controller.signal,
       onProgress,
-      // The manifest that does not parse is warned of while the folder is looked at.
+      // The warning about the invalid manifest occurs while the folder is listed.
       onWarning: () => controller.abort(reason),
     })
     await expect(failure).rejects.toBe(reason)
     expect(onProgress).not.toHaveBeenCalled()
   })
 
-  test('moves nothing into place when it is aborted after everything is encoded', async () => {
+  test('moves no files if the signal aborts after everything is encoded', async () => {
     const folder = await makeFolder({ 'index.html': 'one '.repeat(200) })
     const controller = new AbortController()
     const linksOf = (): [] => {

@@ -16,7 +16,7 @@ async function stateOf(folder: string): Promise<string[]> {
 }
 
 describe('markUnfinished', () => {
-  test('leaves a folder that is not served, and of which the next pass knows everything', async () => {
+  test('makes the server reject the folder, and keeps all facts for the next compression', async () => {
     const folder = await makeFolder(build)
     const { manifest } = await precompress(folder)
     const past = '2020-02-02T02:02:02Z'
@@ -39,7 +39,7 @@ describe('markUnfinished', () => {
     expect(next.manifest.buildId).not.toBe(manifest.buildId)
   })
 
-  test('leaves a folder that is not served until the next pass, with a manifest or without', async () => {
+  test('makes the server reject the folder until the next compression, with or without a manifest', async () => {
     const folder = await makeFolder(build)
     for (const earlier of [false, true]) {
       expect(await stateOf(folder)).toEqual(earlier ? [manifestPath] : [])
@@ -53,7 +53,7 @@ describe('markUnfinished', () => {
     expect((await precompress(folder, { codings: ['br'] })).removed).toHaveLength(4)
   })
 
-  test('leaves a mark as it stands, with what it knows', async () => {
+  test('keeps an existing mark and its facts', async () => {
     const folder = await makeFolder(build)
     await precompress(folder)
     await markUnfinished(folder)
@@ -62,22 +62,22 @@ describe('markUnfinished', () => {
     expect((await precompress(folder, { codings: ['gzip'] })).removed).toHaveLength(4)
   })
 
-  test('makes a folder that is not there', async () => {
+  test('creates a missing folder', async () => {
     const folder = join(await makeFolder({}), 'a/b')
     await markUnfinished(folder)
     expect(await stateOf(folder)).toEqual([pendingPath])
   })
 
-  test('says which folder cannot be written to', async () => {
+  test('names a folder that is not writable', async () => {
     const folder = await makeFolder({ a: 'a file' })
     await expect(markUnfinished(join(folder, 'a'))).rejects.toThrow(
-      `${join(folder, 'a')}: cannot be written to`,
+      `${join(folder, 'a')}: cannot write to this folder`,
     )
   })
 })
 
 describe('removeVariants', () => {
-  test('removes what we made and nobody changed, and the next pass makes it again', async () => {
+  test('removes unchanged variants of serve-dist, and the next compression writes them again', async () => {
     const folder = await makeFolder(build)
     await precompress(folder)
     await writeFile(join(folder, 'same.js.br'), 'changed by somebody')

@@ -11,7 +11,7 @@ type Counts = readonly [scripts: number, styles: number, styleAttributes: number
 
 const kinds = ['scripts', 'styles', 'styleAttributes', 'scriptAttributes'] as const
 
-/** What stands in a page, and how many hashes of each kind it needs. */
+/** Pages, and the number of hashes of each kind that they need. */
 const cases: readonly (readonly [html: string, counts: Counts])[] = [
   ['<script>console.log("ran 1")</script><script>console.log("ran 2")</script>', [2, 0, 0, 0]],
   ['<script>console.log("ran 1")</script><script>console.log("ran 1")</script>', [1, 0, 0, 0]],
@@ -150,13 +150,13 @@ function fieldsFor(page: PagePolicy | undefined): Record<string, string> {
   return { 'Content-Security-Policy': csp(page) }
 }
 
-/** Browsers say which hash is missing, of all but event handlers. */
+/** A policy for which browsers report missing hashes, except of event handlers. */
 const reporting = {
   'Content-Security-Policy-Report-Only':
     "script-src 'self' 'report-sample'; style-src 'self' 'report-sample'",
 }
 
-describe.skipIf(chromiumPath === undefined)('the policy of a page, in Chromium', () => {
+describe.skipIf(chromiumPath === undefined)('policyOfElements in Chromium', () => {
   let chromium: Chromium
 
   beforeAll(async () => {
@@ -165,7 +165,7 @@ describe.skipIf(chromiumPath === undefined)('the policy of a page, in Chromium',
 
   afterAll(async () => await chromium?.close())
 
-  test.each(cases)('%j', async (html, counts) => {
+  test.each(cases)('returns the hashes that Chromium needs for %j', async (html, counts) => {
     const body = `<!doctype html><title>a page</title>${html}`
     const policy = policyOf(body)
     expect(kinds.map((kind) => policy?.[kind]?.length ?? 0)).toEqual(counts)
@@ -181,7 +181,7 @@ describe.skipIf(chromiumPath === undefined)('the policy of a page, in Chromium',
           body,
           fieldsFor({ ...policy, [kind]: hashes }),
         )
-        // Which hash a handler needs, Chromium does not say; of a frame without scripts nobody hears of violations.
+        // Chromium reports no hash of an event handler, and no violation of a frame without scripts.
         expect(kind === 'scriptAttributes' ? violations.length : missing).toEqual(
           kind === 'scriptAttributes' ? 1 : [hash],
         )
@@ -193,13 +193,13 @@ describe.skipIf(chromiumPath === undefined)('the policy of a page, in Chromium',
     ['UTF-8', Buffer.from('\uFEFF<script>console.log("ran ü")</script>')],
     ['UTF-16, little-endian', Buffer.from('\uFEFF<script>console.log("ran ü")</script>', 'utf16le')],
     ['UTF-16, big-endian', Buffer.from('\uFEFF<script>console.log("ran ü")</script>', 'utf16le').swap16()],
-  ])('reads what a byte order mark says: %s', async (_, body) => {
+  ])('applies a byte order mark: %s', async (_, body) => {
     const policy = policyOf(decodePage(body))
     expect(await chromium.open(body, fieldsFor(policy))).toMatchObject({ ran: ['ran ü'], violations: [] })
     expect((await chromium.open(body, reporting)).hashes).toEqual(policy?.scripts)
   })
 
-  test('reads broken bytes as Chromium does', async () => {
+  test('decodes invalid bytes like Chromium', async () => {
     const body = Buffer.concat([
       Buffer.from('<meta charset=windows-1252><script>console.log("ran '),
       Buffer.from([0xfc, 0xe2, 0x82]),
@@ -210,7 +210,7 @@ describe.skipIf(chromiumPath === undefined)('the policy of a page, in Chromium',
     expect((await chromium.open(body, reporting)).hashes).toEqual(policy?.scripts)
   })
 
-  test('names all that Chromium asks for, of generated pages', async () => {
+  test('returns all hashes that Chromium requires for generated pages', async () => {
     await fc.assert(
       fc.asyncProperty(page, async (html) => {
         const body = `<!doctype html><title>a page</title>${html}`
@@ -251,7 +251,7 @@ const raw = fc
   .tuple(fc.constantFrom('script', 'style'), attributes, text)
   .map(([name, some, content]) => `<${name}${some}>${content}</${name}>`)
 
-/** Nested and closed, but for tags that close each other. */
+/** Generates nested, closed elements, and some unmatched tags. */
 const { page } = fc.letrec<{ page: string; element: string }>((tie) => ({
   element: fc.oneof(
     { maxDepth: 4, withCrossShrink: true },

@@ -1,10 +1,10 @@
 /** @typedef {{ x: number, y: number, width: number, height: number }} Rectangle */
 
 /**
- * Divides an area among weights, a rectangle for each, as near to squares as rows allow ("Squarified
- * Treemaps", Bruls, Huizing and van Wijk, 2000).
+ * Divides an area among weights with nearly square rectangles ("Squarified Treemaps", Bruls, Huizing and van Wijk,
+ * 2000).
  *
- * @param {readonly number[]} weights - Above zero, the largest first.
+ * @param {readonly number[]} weights - Positive numbers, the largest first.
  * @param {Rectangle} area
  * @returns {Rectangle[]}
  */
@@ -23,7 +23,7 @@ export function layOutTreemap(weights, area) {
 }
 
 /**
- * As many of the first weights as make the worst of their rectangles no worse.
+ * Takes weights while the worst aspect ratio of their rectangles does not increase.
  *
  * @param {readonly number[]} weights
  * @param {number} scale
@@ -47,7 +47,7 @@ function nextRow(weights, scale, side) {
 }
 
 /**
- * Along the shorter side of what is left.
+ * Places a row along the shorter side of the rest.
  *
  * @param {readonly number[]} row
  * @param {number} size
@@ -76,7 +76,7 @@ function restOf(rest, size) {
   const { x, y, width, height } = rest
   const side = Math.min(width, height)
   const thickness = side === 0 ? 0 : size / side
-  // Rounding must not leave a side below zero.
+  // Rounding could make a side negative.
   return width >= height
     ? { x: x + thickness, y, width: Math.max(0, width - thickness), height }
     : { x, y: y + thickness, width, height: Math.max(0, height - thickness) }

@@ -2,10 +2,10 @@
 /** @import { PageNode, PageSize } from '../src/page/page-data.ts' */
 
 /**
- * The button of one box, with as many lines of text as there is room for.
+ * Makes the button of a box, with as many lines of text as fit.
  *
  * @param {Cell} cell
- * @param {{ column: number, measure: string }} shown - Which of the sizes decides, and what it is called.
+ * @param {{ column: number, measure: string }} shown - The index and the name of the shown size.
  */
 export function makeBox(cell, { column, measure }) {
   const { node, rectangle, isOpen } = cell
@@ -38,7 +38,7 @@ function linesOf({ node, rectangle, isOpen }, size) {
   if (width < 34 || height < 18) return []
   const name = textElement('bdi', 'box-name', node.kind === 'folder' ? `${node.name}/` : node.name)
   if (isOpen) return width < 150 ? [name] : [name, textElement('span', 'box-size', join(size))]
-  // A size that is cut off would be read as another size.
+  // A truncated size would look like another size.
   const isWide = width >= 80
   return [
     name,
@@ -62,7 +62,7 @@ function describeBox({ node }, { column, size, measure }) {
 }
 
 /**
- * Files that were removed, or that nobody downloads again, are in a folder too, but in no treemap.
+ * Counts the files that the treemap shows. Removed files and files that are not downloaded again have no box.
  *
  * @param {readonly PageNode[]} children
  * @param {number} column
@@ -77,7 +77,7 @@ function join(size) {
 }
 
 /**
- * Colour alone must not tell what got worse.
+ * Marks growth without colour, for people who cannot distinguish the colours.
  *
  * @param {PageSize} size
  */

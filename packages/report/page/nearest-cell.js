@@ -4,13 +4,12 @@
 const directions = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }
 
 /**
- * The box that an arrow key leads to: the nearest in its direction, what lies straight ahead before what
- * lies aside.
+ * Finds the nearest box in the direction of an arrow key. Boxes straight ahead win over boxes to the side.
  *
  * @param {readonly Cell[]} cells
  * @param {Cell} from
  * @param {string} key - As in `KeyboardEvent.key`.
- * @returns {Cell | undefined} Nothing for other keys and at the edge.
+ * @returns {Cell | undefined} `undefined` for other keys and at the edge.
  */
 export function nearestCell(cells, from, key) {
   const direction = directions[key]
@@ -33,7 +32,7 @@ export function nearestCell(cells, from, key) {
 }
 
 /**
- * The middle of a box; of an open folder the middle of its title.
+ * Returns the middle of a box, or of the title of an open folder.
  *
  * @param {Cell} cell
  */

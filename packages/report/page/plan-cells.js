@@ -4,25 +4,25 @@ import { layOutTreemap } from './lay-out-treemap.js'
 /** @import { PageNode } from '../src/page/page-data.ts' */
 
 /**
- * One box of the treemap, and the folder that it is in. An open folder shows what is in it, below its title.
+ * A box of the treemap and its folder. An open folder shows its children below its title.
  *
  * @typedef {{ node: PageNode, parent: PageNode, rectangle: Rectangle, isOpen: boolean }} Cell
  */
 
-/** The height of an open folder's title, as report.css has it. */
+/** The height of an open folder's title, as in report.css. */
 const titleHeight = 22
 const padding = 3
-/** Below this a folder is one box: nobody could read what is in it. */
+/** The minimum size of an open folder. The boxes in a smaller one would be illegible. */
 const smallestOpen = { width: 64, height: 52 }
-/** More boxes than this in one folder are not told apart; the smallest share one that opens. */
+/** The maximum number of boxes in a folder. One more box joins the smallest children. */
 const mostChildren = 120
 
 /**
- * Every box of a folder, parents before what they hold.
+ * Lays out all boxes of a folder. Folders come before their children.
  *
  * @param {PageNode} folder
  * @param {Rectangle} area
- * @param {number} column - Which of the sizes decides.
+ * @param {number} column - The index of the shown size.
  * @returns {Cell[]}
  */
 export function planCells(folder, area, column) {

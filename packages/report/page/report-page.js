@@ -12,7 +12,6 @@ const trailElement = elementOf('trail')
 const details = elementOf('details')
 const announcement = elementOf('announcement')
 
-/** From the root to the folder that is shown. */
 let trail = [data.root]
 let column = Math.max(0, data.columns.indexOf('sent'))
 /** @type {Cell[]} */
@@ -53,13 +52,13 @@ stage.addEventListener('keydown', (event) => {
   else return
   event.preventDefault()
 })
-// The first call comes at once, and draws.
+// The observer also calls this for the first drawing.
 new ResizeObserver(() => draw()).observe(stage)
 
 /**
- * Draws the folder that is shown anew; the box of the same path stays the active one.
+ * Draws the shown folder again. The active box stays active.
  *
- * @param {string} [path] - Of another box to make active.
+ * @param {string} [path] - The path of another box to activate.
  */
 function draw(path = cells[activeIndex]?.node.path) {
   const hadFocus = stage.contains(document.activeElement)
@@ -79,7 +78,7 @@ function draw(path = cells[activeIndex]?.node.path) {
   if (hadFocus) focusOn(activeIndex)
 }
 
-/** Opens a folder in the place of what is shown, or the folder that a file is in. */
+/** Opens a folder, or the folder of a file. */
 function open(/** @type {number} */ index) {
   const cell = cells[index]
   if (cell === undefined) return
@@ -106,7 +105,7 @@ function announce() {
 }
 
 /**
- * The folders from the root to one that is drawn.
+ * Returns the folders from the root to a visible folder.
  *
  * @param {PageNode} folder
  * @returns {PageNode[]}
@@ -149,7 +148,7 @@ function drawTrail() {
   )
 }
 
-/** Only the active box is in the tab order; arrow keys lead to the others. */
+/** Makes a box the only one in the tab order. Arrow keys lead to the other boxes. */
 function activate(/** @type {number} */ index) {
   const earlier = boxes[activeIndex]
   if (earlier !== undefined) earlier.tabIndex = -1

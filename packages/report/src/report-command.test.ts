@@ -42,7 +42,7 @@ describe('reportCommand', () => {
     expect(output).toContain('+100 B')
   })
 
-  test('compares a build out of a store with the one that it replaced, and says what that costs a visitor', async () => {
+  test('compares a build of a store with the previous one and shows the download of returning visitors', async () => {
     const changes = [{ path: 'assets/a-AAAA1111.js', bytes: 3000, delta: 90, coding: 'dcz' } as const]
     const download = { files: 1, bytes: 3000, bytesWithDeltas: 90, changes }
     const { output } = await run({ build: manifest, replaced: earlier, download }, {})
@@ -50,7 +50,7 @@ describe('reportCommand', () => {
     expect(output).toMatch(/\n\ndownloaded again .*\nassets\/a-AAAA1111\.js +3\.00 kB +9\.00 kB +90 B +dcz\n/)
   })
 
-  test('fails with exit code 1 and names the offenders when a budget is broken', async () => {
+  test('returns exit code 1 and names the files if a budget is exceeded', async () => {
     const location = join(await makeFolder(), 'after.json')
     const budget = ['assets/*.js=2kb:br', 'total=1mb']
     const terminal = await run(location, { budget })
@@ -67,23 +67,23 @@ describe('reportCommand', () => {
     ['markdown', '<!-- serve-dist report -->'],
     ['json', '"version": 1'],
     ['html', '<!doctype html>'],
-  ] as const)('writes %s to a file, making the folders on the way', async (format, expected) => {
+  ] as const)('writes %s to a file and creates missing folders', async (format, expected) => {
     const folder = await makeFolder()
     const output = join(folder, 'reports/new/report')
     const result = await run(join(folder, 'after.json'), { format, output })
     expect(result.output).toBe('')
-    expect(result.errors).toBe(`serve-dist: the report is in ${output}\n`)
+    expect(result.errors).toBe(`serve-dist: wrote the report to ${output}\n`)
     expect(await readFile(output, 'utf8')).toContain(expected)
   })
 
-  test('tells of everything that is wrong with the budgets before it reads anything', async () => {
+  test('reports all invalid budgets before it reads a build', async () => {
     await expect(run('nowhere', { budget: ['a', 'total=b'] })).rejects.toMatchObject({
       name: 'OperatorError',
       problems: [expect.stringContaining('budget "a"'), expect.stringContaining('budget "total=b"')],
     })
   })
 
-  test('says where it could not write', async () => {
+  test('names the file that cannot be written', async () => {
     const folder = await makeFolder()
     const output = join(folder, 'after.json/report')
     await expect(run(join(folder, 'after.json'), { output })).rejects.toThrow(

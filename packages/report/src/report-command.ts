@@ -11,7 +11,7 @@ import { formatTerminal, type FormatTerminalOptions } from './formats/format-ter
 import { formatHtml } from './page/format-html.ts'
 import { readPageAssets } from './page/read-page-assets.ts'
 
-/** The forms that a report can take. */
+/** The format of a report. */
 export type ReportFormat = 'terminal' | 'markdown' | 'json' | 'html'
 
 type Format = (report: BuildReport, options: FormatTerminalOptions) => string | Promise<string>
@@ -23,40 +23,40 @@ const formats: ReadonlyMap<string, Format> = new Map<ReportFormat, Format>([
   ['html', async (report) => formatHtml(report, await readPageAssets())],
 ])
 
-/** What the command line gave. */
+/** The options of the command line. */
 export interface ReportCommandOptions {
-  /** What to call the build. @default 'Build size' */
+  /** The title of the report. @default 'Build size' */
   readonly title?: string
-  /** The build to compare with: its folder, or a copy of its manifest. */
+  /** The build to compare with: its folder or a copy of its manifest. */
   readonly against?: string
   /** @default 'terminal' */
   readonly format?: ReportFormat
-  /** The file to write to, in the place of standard output; folders on the way to it are made. */
+  /** The output file instead of standard output. Missing folders are created. */
   readonly output?: string
   /** See `parseBudget`. @default [] */
   readonly budget?: readonly string[]
 }
 
-/** A build out of a store, where the reader of a command line has no folder. */
+/** A build from a store. */
 export interface PublishedBuild {
   readonly build: Manifest
-  /** The one to compare with. */
+  /** The build to compare with. */
   readonly replaced?: Manifest
   readonly download?: Download
 }
 
-/** Where the command writes to. */
+/** The output streams of the command. */
 export interface ReportStreams {
   readonly stdout: { write(text: string): unknown; readonly isTTY?: boolean; hasColors?(): boolean }
   readonly stderr: { write(text: string): unknown }
 }
 
 /**
- * `serve-dist report`: reads the manifest of a build and writes its report.
+ * Runs `serve-dist report`: reads the manifest of a build and writes its report.
  *
- * @param source - The build's folder, a copy of its manifest, or a build out of a store.
- * @returns The exit code: 1 when the build fails a budget, else 0.
- * @throws {@link OperatorError} when a build or an option cannot be read; nothing is written then.
+ * @param source - The build's folder, a copy of its manifest, or a build from a store.
+ * @returns The exit code: 1 if the build fails a budget, else 0.
+ * @throws {@link OperatorError} if a build or an option is invalid. Nothing is written in this case.
  */
 export async function reportCommand(
   source: string | PublishedBuild,
@@ -68,7 +68,7 @@ export async function reportCommand(
   const write = formats.get(format)
   if (write === undefined) {
     throw new OperatorError('SD_REPORT_FAILED', [
-      `format "${format}": there is none of this name; write one of ${[...formats.keys()].join(', ')}`,
+      `format "${format}" does not exist. Use one of ${[...formats.keys()].join(', ')}.`,
     ])
   }
   const published = typeof source === 'string' ? { build: await readBuild(source) } : source
@@ -81,16 +81,16 @@ export async function reportCommand(
     ...(download !== undefined && { download }),
   })
   const { stdout } = streams
-  // It knows NO_COLOR and FORCE_COLOR, and terminals without colours.
+  // `hasColors` respects NO_COLOR, FORCE_COLOR and terminals without colours.
   const colors = output === undefined && stdout.isTTY === true && stdout.hasColors?.() !== false
   const text = await write(report, { colors })
   if (output === undefined) stdout.write(text)
   else {
     await writeReport(output, text)
-    streams.stderr.write(`serve-dist: the report is in ${output}\n`)
+    streams.stderr.write(`serve-dist: wrote the report to ${output}\n`)
   }
   const problems = budgetProblems(report.budgets)
-  // The terminal's report has already said it, where it was seen.
+  // The report in the terminal already contains the failures.
   if (format !== 'terminal' || output !== undefined) {
     for (const problem of problems) streams.stderr.write(`serve-dist: budget ${problem}\n`)
   }
@@ -103,8 +103,12 @@ async function writeReport(file: string, text: string): Promise<void> {
     await writeFile(file, text)
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
-    throw new OperatorError('SD_REPORT_FAILED', [`${file}: the report cannot be written (${reason})`], {
-      cause: error,
-    })
+    throw new OperatorError(
+      'SD_REPORT_FAILED',
+      [`${file}: the report cannot be written (${reason}). Choose a path where this user may write.`],
+      {
+        cause: error,
+      },
+    )
   }
 }

@@ -1,45 +1,42 @@
 import type { Readable } from 'node:stream'
 
 /**
- * Where the objects of a store lie: a folder, a bucket, or whatever else can do these four things. Keys are relative, of
+ * A place that holds the objects of a store, for example a folder or a bucket. Keys are relative. They consist of
  * segments of `[A-Za-z0-9._-]` with `/` between them.
  *
- * Each verb rejects with an OperatorError for what an operator can mend (`SD_STORE_UNAVAILABLE`: away, refused, full), once
- * trying again has not helped.
+ * A method rejects with an OperatorError (`SD_STORE_UNAVAILABLE`) if the store is unreachable, refuses the request or
+ * is full, and retries did not help.
  */
 export interface StoreBackend {
-  /** For people, as they named it: `/srv/site-store`, `s3://bucket/prefix`. */
+  /** The name of the place for messages: `/srv/site-store`, `s3://bucket/prefix`. */
   readonly place: string
-  /** Who answers for the place, where its name does not say so: another endpoint may have a bucket of the same name. */
+  /** Returns the address of the server, because two endpoints can have a bucket of the same name. */
   endpoint?(): Promise<string>
   /**
    * Opens an object.
    *
-   * @returns `undefined` where there is none, or where somebody who must not list is told that he must not read it
-   * (S3's 403); `'unchanged'` where it still has the version that the caller knows.
+   * @returns `undefined` if the object does not exist (without `ListBucket` permission, S3 answers 403 for a missing
+   * key); `'unchanged'` if it still has the version that the caller knows.
    */
   read(key: string, options?: ReadOptions): Promise<StoredObject | 'unchanged' | undefined>
-  /** The objects whose keys begin so, in any order. */
+  /** Lists the objects whose keys start with `prefix`, in any order. */
   list(prefix: string, options?: Stoppable): AsyncIterable<ListedObject>
   /**
-   * Writes an object whole or not at all: who reads meanwhile gets the one before, or none.
+   * Writes an object atomically. Concurrent readers get the previous object, or none.
    *
-   * @param options - `replaces`: the version that it takes the place of, `null` for none; without it, of any.
-   * @returns `'conflict'` where `replaces` does not hold any more: by what another wrote, or by this very content, where an
-   * answer got lost and it was tried again.
+   * @param options - `replaces`: the version that the object must have, or `null` if it must not exist. Without
+   * `replaces`, the write is unconditional.
+   * @returns `'conflict'` if the object does not have the version `replaces`. A retried write can conflict with its own
+   * first attempt, if the response to that attempt was lost.
    */
   put(key: string, content: Content, options?: PutOptions): Promise<Written | 'conflict'>
-  /** Deletes an object, if it is there; once the signal is given, nothing more is asked of the store. */
+  /** Deletes an object, if it exists. Sends no further request after `signal` aborts. */
   delete(key: string, options?: Stoppable): Promise<void>
-  /**
-   * Proves that `put` keeps its promise of `replaces`: some servers that speak S3 ignore the condition in silence.
-   *
-   * @returns whether it does.
-   */
+  /** Returns whether `put` honours `replaces`. Some S3-compatible servers ignore the condition without an error. */
   honoursConditions(options?: Stoppable): Promise<boolean>
 }
 
-/** What ends with its signal, and then rejects with the signal's reason. */
+/** Options of an operation that rejects with the reason of `signal` when it aborts. */
 export interface Stoppable {
   readonly signal?: AbortSignal | undefined
 }
@@ -53,31 +50,34 @@ export interface PutOptions extends Stoppable {
   readonly replaces?: string | null
 }
 
-/** An object that is open. */
+/** An open object. */
 export interface StoredObject {
-  /** Its owner reads it to the end, or destroys it. An error of it is one of the backend, or the signal's. */
+  /**
+   * The content. The caller must read it to the end or destroy it. Its errors are those of the backend, or the reason
+   * of the signal.
+   */
   readonly body: Readable
-  /** In bytes. */
+  /** The number of bytes. */
   readonly size: number
-  /** Changes with the content: an entity tag, or what the folder knows of its file. */
+  /** A value that changes with the content: an entity tag, or a value made from the file's metadata. */
   readonly version: string
-  /** The store's own time of the answer, in milliseconds since the epoch. */
+  /** The store's time of the response, in milliseconds since the epoch. */
   readonly time: number
 }
 
 export interface ListedObject {
   readonly key: string
-  /** In bytes. */
+  /** The number of bytes. */
   readonly size: number
-  /** When it was written, by the store's own clock, in milliseconds since the epoch. */
+  /** The time of the last write by the store's clock, in milliseconds since the epoch. */
   readonly modified: number
 }
 
-/** What is written: bytes, or something that can be opened once more when a try fails. */
+/** The content to write: bytes, or a source that can be opened again for a retry. */
 export type Content = Uint8Array | { readonly size: number; open(): Readable }
 
 export interface Written {
   readonly version: string
-  /** The store's own time of the write, in milliseconds since the epoch. */
+  /** The store's time of the write, in milliseconds since the epoch. */
   readonly time: number
 }

@@ -1,27 +1,28 @@
 import { s } from '@serve-dist/manifest'
 
-/** How a store is changed. */
+/** Options of each operation that changes a store. */
 export interface ChangeOptions {
   /**
-   * Whether nothing is written: only what would be done is found out.
+   * Whether to report the changes without writing them.
    *
    * @default false
    */
   readonly isDryRun?: boolean | undefined
   /**
-   * Whether only one job ever changes the store, so that the endpoint need not keep conditions.
+   * Whether only one job ever changes the store. The endpoint then need not support conditional writes.
    *
    * @default false
    */
   readonly isSinglePublisher?: boolean | undefined
   /**
-   * How many requests run at once.
+   * The number of requests that run at once.
    *
    * @default 16
    */
   readonly concurrency?: number | undefined
   /**
-   * Milliseconds for which what nothing names stays: a publish that is under way sent it.
+   * The minimum age, in milliseconds, of unreferenced objects that may be deleted. Younger ones can belong to a publish
+   * in progress.
    *
    * @default 24 hours
    */
@@ -38,11 +39,10 @@ export interface ResolvedChangeOptions {
   readonly signal: AbortSignal | undefined
 }
 
-// Each operation has further options.
 const changeSchema = s.objectOf<ResolvedChangeOptions>({
   isDryRun: s.withDefault(s.trueOrFalse, () => false),
   isSinglePublisher: s.withDefault(s.trueOrFalse, () => false),
-  // Without a request at a time nothing would be sent, and the change would seem to be made.
+  // With 0 requests at once, nothing would be sent and the operation would seem to succeed.
   concurrency: s.withDefault(
     s.expecting<number>(
       'a whole number, 1 or more',
@@ -60,11 +60,11 @@ const changeSchema = s.objectOf<ResolvedChangeOptions>({
 /**
  * Fills in the defaults.
  *
- * @throws OperatorError `SD_OPTION_INVALID` that lists every wrong option.
+ * @throws OperatorError `SD_OPTION_INVALID` that lists every invalid option.
  */
 export function resolveChangeOptions(options: ChangeOptions): ResolvedChangeOptions {
   return s.readOptions(changeSchema, options)
 }
 
-/** So often a change is begun anew where others change the store meanwhile. */
+/** The number of attempts of a change if other jobs change the store concurrently. */
 export const maximumAttempts = 20

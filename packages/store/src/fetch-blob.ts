@@ -8,14 +8,15 @@ import { blobKey, type NamedBlob } from './layout.ts'
 import { storeUnavailable } from './store-error.ts'
 import { timeLimitFor, withTimeLimit } from './with-time-limit.ts'
 
-/** A digest that is wrong once may have been spoilt on the way. */
+/** The number of attempts. One retry recovers from bytes that were corrupted in transit. */
 const tries = 2
 
 /**
- * Brings a blob into a file: written beside it, compared with its size and digest, and renamed; not flushed.
+ * Downloads a blob to a temporary file, checks its size and digest, and renames it. Does not flush the file.
  *
- * @param to - the path of the file, in a folder that is there.
- * @throws OperatorError `SD_STORE_INVALID` where the store has other bytes, `SD_WRITE_FAILED` where the file cannot be written.
+ * @param to - the path of the file, in an existing folder.
+ * @throws OperatorError `SD_STORE_INVALID` if the store has other bytes, `SD_WRITE_FAILED` if the file cannot be
+ * written.
  */
 export async function fetchBlob(
   store: StoreBackend,
@@ -33,7 +34,6 @@ export async function fetchBlob(
         const object = await store.read(key, { signal })
         if (object === undefined || object === 'unchanged') return undefined
         if (object.size === size) return await writeDigested(object.body, aside, signal)
-        // However much it is, it is not what was named.
         object.body.destroy()
         return { size: object.size, sha256: '' }
       })
@@ -47,12 +47,16 @@ export async function fetchBlob(
       await unlink(aside).catch(() => undefined)
       if (error instanceof OperatorError || !(error instanceof Error && 'syscall' in error)) throw error
       if (error.syscall === 'read') throw storeUnavailable(step, error)
-      throw new OperatorError('SD_WRITE_FAILED', `${to}: cannot be written (${reasonOf(error)})`, {
-        cause: error,
-      })
+      throw new OperatorError(
+        'SD_WRITE_FAILED',
+        `${to}: cannot be written (${reasonOf(error)}). Free space on the disk, or let this user write to the folder.`,
+        {
+          cause: error,
+        },
+      )
     }
   }
-  const problem = `${store.place}: ${key} has other bytes than its name says; publish a build that has this file again`
+  const problem = `${store.place}: ${key} does not match its digest. Publish a build that contains this file again.`
   throw new OperatorError('SD_STORE_INVALID', problem)
 }
 
@@ -67,7 +71,7 @@ async function writeDigested(body: Readable, to: string, signal: AbortSignal): P
     }
   }
   try {
-    // Not through a stream: of small blobs that would cost more than all else (bench:store).
+    // A write stream would dominate the cost of small blobs (bench:store).
     await writeFile(to, digested(), { flag: 'wx', signal })
   } finally {
     body.destroy()

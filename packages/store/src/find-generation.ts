@@ -2,10 +2,10 @@ import { OperatorError } from '@serve-dist/manifest'
 import { joinFirstNames } from '@serve-dist/foundation/text/join-first-names'
 
 /**
- * The build that somebody means.
+ * Finds a build by its id or a prefix of it.
  *
- * @param ids - of all builds.
- * @param given - an id, or its first digits where no other begins so.
+ * @param ids - the ids of all builds.
+ * @param given - an id, or an unambiguous prefix of one.
  * @throws OperatorError `SD_GENERATION_MISSING`.
  */
 export function findGeneration(ids: Iterable<string>, given: string, place: string): string {
@@ -15,7 +15,7 @@ export function findGeneration(ids: Iterable<string>, given: string, place: stri
   if (only !== undefined && (found.length === 1 || only === given)) return only
   const problem =
     found.length > 1
-      ? `several builds begin with ${given}: ${joinFirstNames(found)}`
-      : `has no build ${given}; ${all.length === 0 ? 'nothing was published yet' : `it has ${joinFirstNames(all)}`}`
+      ? `several builds start with ${given}: ${joinFirstNames(found)}. Add more digits.`
+      : `there is no build ${given}. ${all.length === 0 ? 'Publish a build first.' : `The store has ${joinFirstNames(all)}.`}`
   throw new OperatorError('SD_GENERATION_MISSING', `${place}: ${problem}`)
 }

@@ -15,14 +15,14 @@ const history: History = {
 }
 
 describe('a history', () => {
-  test('is read as it was written', () => {
+  test('is unchanged after it is written and parsed', () => {
     expect(parseHistory(stringifyHistory(history), 'store')).toEqual(history)
     const busy: History = { ...history, deletesUntil: '2026-01-02T00:01:00Z' }
     expect(parseHistory(stringifyHistory(busy), 'store')).toEqual(busy)
   })
 
   test.each([
-    ['no JSON', '{', 'expected version 1 of the layout, found none'],
+    ['invalid JSON', '{', 'expected version 1 of the layout, found none'],
     ['another version', '{"version":2}', 'expected version 1 of the layout, found 2'],
     ['no rows', '{"version":1}', '$.history: expected a list'],
     [
@@ -30,7 +30,7 @@ describe('a history', () => {
       stringifyHistory(history).replace('"number":2,', ''),
       '$.history[0].number: expected a whole number',
     ],
-  ])('of %s is refused', (_what, text, problem) => {
+  ])('is rejected if it has %s', (_what, text, problem) => {
     expect(() => parseHistory(text, 'store')).toThrow(problem)
   })
 })

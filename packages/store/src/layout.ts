@@ -6,8 +6,8 @@ import { parseJson } from './parse-json.ts'
  *
  *   current.json             the history; the only object that ever changes
  *   generations/<id>.json    the manifest of one build; written once, after all of its blobs
- *   blobs/<sha256>           the bytes of files, of their variants and of deltas; written once
- *   deltas/<id>.json         which deltas the files of one build have (deltas/deltas-document.ts); written before its generation
+ *   blobs/<sha256>           the bytes of files, variants and deltas; written once
+ *   deltas/<id>.json         the deltas of one build's files (deltas/deltas-document.ts); written before its manifest
  */
 
 /** The version of the layout that this package reads and writes. */
@@ -16,45 +16,45 @@ export const layoutVersion = 1
 /** The key of the history. */
 export const currentKey = 'current.json'
 
-/** The prefix of the keys of generations. */
+/** The prefix of the keys of manifests. */
 export const generationsPrefix = 'generations/'
 
 /** The prefix of the keys of blobs. */
 export const blobsPrefix = 'blobs/'
 
-/** @param id - of the build. */
+/** Returns the key of the manifest of a build. */
 export function generationKey(id: string): string {
   return `${generationsPrefix}${id}.json`
 }
 
-/** @param sha256 - of the bytes, lower-case hexadecimal. */
+/** Returns the key of a blob. The digest is in lower-case hexadecimal. */
 export function blobKey(sha256: string): string {
   return blobsPrefix + sha256
 }
 
-/** Which builds a store keeps, and which of them is current: the first. */
+/** The builds that a store keeps. The first row is the current build. */
 export interface History {
   readonly version: typeof layoutVersion
-  /** Newest first. A build that was published twice, or rolled back to, has several rows. */
+  /** The rows, newest first. A build that was published twice or rolled back to has several rows. */
   readonly history: readonly HistoryRow[]
   /**
-   * Until when, at the latest, somebody deletes objects that no row names: ISO 8601, UTC. Who publishes meanwhile waits,
-   * for what it finds there may be about to go.
+   * The time until which a process may delete objects that no row names: ISO 8601, UTC. Other publishers wait until
+   * then, because an object that they find could be deleted.
    */
   readonly deletesUntil?: string
 }
 
-/** One build's time as the current one. */
+/** A period in which one build was current. */
 export interface HistoryRow {
-  /** Counts up; no number comes twice. */
+  /** The number of the row. It increases and is never reused. */
   readonly number: number
-  /** The build's id. */
+  /** The id of the build. */
   readonly id: string
-  /** ISO 8601, UTC, by the store's clock; never before that of an earlier row. */
+  /** The time of the publish by the store's clock: ISO 8601, UTC. It is never before that of an earlier row. */
   readonly published: string
-  /** When the next row took its place; absent in the first row alone. */
+  /** The time at which the next row replaced this one. Absent in the first row. */
   readonly superseded?: string
-  /** Of a rollback: the number of the row that it made current again. */
+  /** The number of the row that a rollback restored. */
   readonly restores?: number
 }
 
@@ -72,14 +72,17 @@ const historySchema = s.objectOf<History>({
   deletesUntil: s.optional(s.date),
 })
 
-/** A blob that a generation names. */
+/** A blob that a manifest names. */
 export interface NamedBlob {
   readonly sha256: string
-  /** In bytes. */
+  /** The number of bytes. */
   readonly size: number
 }
 
-/** The blobs of a build, each once. The module of an environment is none: whoever serves it makes it. */
+/**
+ * Returns the blobs of a build without duplicates. The environment module has no blob, because each server generates
+ * it.
+ */
 export function blobsOf({ files }: Manifest): readonly NamedBlob[] {
   const blobs = new Map<string, NamedBlob>()
   for (const { runtime, sha256, size, variants } of files) {
@@ -92,25 +95,27 @@ export function blobsOf({ files }: Manifest): readonly NamedBlob[] {
 }
 
 /**
- * @param place - of the store, for messages.
- * @throws OperatorError (`SD_STORE_INVALID`) that lists all that is wrong.
+ * Parses the history.
+ *
+ * @param place - the name of the store for messages.
+ * @throws OperatorError (`SD_STORE_INVALID`) that lists all problems.
  */
 export function parseHistory(json: string, place: string): History {
   const document = parseJson(json)
   const { version }: { readonly version?: unknown } = Object(document)
   if (version !== layoutVersion) {
     throw invalid(place, [
-      `expected version ${layoutVersion} of the layout, found ${JSON.stringify(version) ?? 'none'}; use the release of serve-dist that publishes`,
+      `expected version ${layoutVersion} of the layout, found ${JSON.stringify(version) ?? 'none'}. Use the same release of serve-dist as the publisher.`,
     ])
   }
   return s.read(historySchema, document, '$', (problems) => invalid(place, problems))
 }
 
 /**
- * The text of a history, a row a line.
+ * Returns the text of a history, one line per row.
  *
- * @param swap - names this write alone. A bucket's entity tags may be digests: without it, a history that was changed and
- * changed back would pass for one that nobody has touched, though blobs were deleted meanwhile.
+ * @param swap - a unique name of this write. Entity tags can be digests. Without the name, a history that was changed
+ * and changed back would have its old tag, although blobs were deleted.
  */
 export function stringifyHistory({ version, deletesUntil, history }: History, swap?: string): string {
   const rows = history.map((row) => `  ${JSON.stringify(row)}`)
@@ -122,6 +127,6 @@ export function stringifyHistory({ version, deletesUntil, history }: History, sw
 
 function invalid(place: string, problems: readonly string[]): OperatorError {
   return new OperatorError('SD_STORE_INVALID', problems, {
-    heading: `${place}: ${currentKey} cannot be read, so no build of it can be found`,
+    heading: `${place}: ${currentKey} is invalid. Restore an earlier version of this object, or publish to a new store.`,
   })
 }

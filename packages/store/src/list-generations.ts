@@ -8,26 +8,26 @@ import { readBuilds } from './read-builds.ts'
 export interface Generation {
   readonly id: string
   readonly isCurrent: boolean
-  /** When it became current, the last time: ISO 8601, UTC. */
+  /** The time of its last publish or rollback: ISO 8601, UTC. */
   readonly published: string
-  /** When another took its place; absent of the current one. */
+  /** The time at which another build replaced it. Absent for the current build. */
   readonly superseded?: string
-  /** Whether a rollback made it current, the last time. */
+  /** Whether a rollback made it current the last time. */
   readonly isRestored: boolean
-  /** Distinct contents, those of variants left out. */
+  /** The number of distinct files, without variants. */
   readonly files: number
-  /** Of its files, their variants and deltas, each content once. */
+  /** The number of bytes of its files, variants and deltas, with each blob counted once. */
   readonly bytes: number
-  /** How many of them no other build has. */
+  /** The number of those bytes that no other build has. */
   readonly ownBytes: number
-  /** Why it cannot be served; absent where it can. */
+  /** The reason why the build cannot be served, if there is one. */
   readonly problem?: string
 }
 
 /**
- * The builds that a store keeps, newest first by when they were current last: the first is the current one.
+ * Lists the builds of a store, ordered by the time at which they were last current. The current build is the first.
  *
- * @throws OperatorError `SD_STORE_UNAVAILABLE`, or `SD_STORE_INVALID` where the history cannot be read.
+ * @throws OperatorError `SD_STORE_UNAVAILABLE`, or `SD_STORE_INVALID` if the history cannot be read.
  */
 export async function listGenerations(
   store: StoreBackend,
@@ -43,7 +43,7 @@ export async function listGenerations(
   const describe = ({ id, number, published, superseded, restores }: HistoryRow): Generation => {
     const blobs = builds.blobs.get(id) ?? []
     const isMissing = builds.missing.has(id)
-    const problem = isMissing ? 'the store has no manifest of it' : builds.unreadable.get(id)?.message
+    const problem = isMissing ? 'the store does not have its manifest' : builds.unreadable.get(id)?.message
     return {
       id,
       isCurrent: number === history[0]?.number,

@@ -1,13 +1,13 @@
 import type { ListedObject, StoreBackend, Stoppable } from './backend.ts'
 import { blobsPrefix, type NamedBlob } from './layout.ts'
 
-/** Objects by what their names say: the digest of a blob, the id of a build. */
+/** Objects by the name in their keys: the digest of a blob or the id of a build. */
 export type ListedObjects = ReadonlyMap<string, ListedObject>
 
 const blobForm = /^([0-9a-f]{64})$/
 const documentForm = /^([0-9a-f]{16,64})\.json$/
 
-/** Lists the objects of one kind, whether the history names their builds or not. */
+/** Lists the objects of one kind, including those of builds that are not in the history. */
 export async function listObjects(
   store: StoreBackend,
   prefix: 'blobs/' | 'deltas/' | 'generations/',

@@ -1,19 +1,19 @@
 import type { StoreBackend } from './backend.ts'
 
-/** A store that counts what is asked of it, and knows its time. */
+/** A store that counts its requests and knows the store's time. */
 export interface ObservedStore extends StoreBackend {
-  /** So many were sent; a list counts as one for each 1,000 objects, as S3 answers them. */
+  /** The number of requests. A list counts as one for each 1,000 objects, the page size of S3. */
   readonly requests: number
-  /** The store's own time, by its last answer that had one; before that, of 1970. */
+  /** Returns the store's time, derived from its last response. Before the first response, the time is in 1970. */
   now(): number
 }
 
 const objectsInList = 1000
 
-/** Counts from now on. */
+/** Wraps a store. */
 export function observeStore(store: StoreBackend): ObservedStore {
   let requests = 0
-  // The store's time less that of this process, which never jumps.
+  // The store's time minus the monotonic clock of this process.
   let ahead = -performance.now()
   const note = <Answer extends string | { readonly time: number } | undefined>(answer: Answer): Answer => {
     if (typeof answer === 'object') ahead = answer.time - performance.now()

@@ -4,7 +4,7 @@ import { openStore } from './open-store.ts'
 
 describe('openStore', () => {
   test.each(['', 'gs://bucket/site', 'https://bucket.example/site', 'file:///srv/store'])(
-    'makes no folder of the name %j',
+    'does not take %j for the name of a folder',
     async (where) => {
       await expect(openStore(where)).rejects.toMatchObject({
         code: 'SD_OPTION_INVALID',
@@ -13,7 +13,7 @@ describe('openStore', () => {
     },
   )
 
-  test('takes a slash at the end, and a path from the working folder', async () => {
+  test('accepts a trailing slash and a relative path', async () => {
     expect((await openStore('/srv/store/')).place).toBe('/srv/store')
     expect((await openStore('store')).place).toBe(resolve('store'))
   })

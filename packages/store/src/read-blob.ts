@@ -4,13 +4,12 @@ import type { StoreBackend, Stoppable } from './backend.ts'
 import { blobKey, type NamedBlob } from './layout.ts'
 import { withTimeLimit } from './with-time-limit.ts'
 
-/** Milliseconds for one: what takes longer hangs. */
 const longestRead = 60_000
 
 /**
  * Reads a blob into memory.
  *
- * @returns `undefined` where there is none, or it has other bytes than its name says.
+ * @returns `undefined` if the blob is missing or does not match its digest.
  */
 export async function readBlob(
   store: StoreBackend,

@@ -6,35 +6,35 @@ import { blobsOf, type NamedBlob } from './layout.ts'
 import { type ListedObjects, listObjects } from './list-objects.ts'
 import { readDeltas, readGeneration } from './read-documents.ts'
 
-/** What is known of a generation's bytes. */
+/** The blobs of a build. */
 export interface GenerationBlobs {
   readonly blobs: readonly NamedBlob[]
-  /** The digests of its files, those of variants left out. */
+  /** The digests of its files, without variants. */
   readonly originals: ReadonlySet<string>
 }
 
-/** Builds, as far as their documents could be read. */
+/** Builds with readable documents. */
 export interface ReadBuilds {
   readonly generations: ReadonlyMap<string, GenerationBlobs>
-  /** The blobs of files, variants and deltas, by the build. */
+  /** The blobs of files, variants and deltas, by build. */
   readonly blobs: ReadonlyMap<string, readonly NamedBlob[]>
-  /** The builds of which the store has no manifest. */
+  /** The builds without a manifest in the store. */
   readonly missing: ReadonlySet<string>
-  /** Why manifests could not be read, by the build: the blobs that they name are unknown. */
+  /** The reasons why manifests cannot be read, by build. The blobs of these builds are unknown. */
   readonly unreadable: ReadonlyMap<string, OperatorError>
-  /** The same for documents of deltas. */
+  /** The reasons why delta documents cannot be read, by build. */
   readonly unreadableDeltas: ReadonlyMap<string, OperatorError>
-  /** All documents of deltas in the store, those of other builds too. */
+  /** All delta documents in the store, including those of other builds. */
   readonly deltasObjects: ListedObjects
 }
 
-/** Each is in memory as a text meanwhile, and that of a large site is megabytes. */
+/** The number of concurrent reads. The manifest of a large site takes megabytes of memory. */
 const readsAtOnce = 4
 
 /**
- * Reads the manifests and deltas of builds.
+ * Reads the manifests and delta documents of builds.
  *
- * @param known - generations that need not be read.
+ * @param known - builds that need not be read.
  */
 export async function readBuilds(
   store: StoreBackend,
@@ -78,7 +78,7 @@ export async function readBuilds(
   return { generations, blobs, missing, unreadable, unreadableDeltas, deltasObjects }
 }
 
-/** Builds have most of their blobs in common: each is held once, however many builds are read. */
+/** Shares equal blobs between builds to save memory. */
 function withShared(
   { blobs: own, originals }: GenerationBlobs,
   known: Map<string, NamedBlob>,
@@ -93,7 +93,7 @@ function withShared(
   return { blobs, originals: new Set(digests) }
 }
 
-/** What a manifest names. */
+/** Returns the blobs that a manifest names. */
 export function generationBlobsOf(manifest: Manifest): GenerationBlobs {
   const files = manifest.files.filter(({ runtime }) => runtime !== true)
   return { blobs: blobsOf(manifest), originals: new Set(files.map(({ sha256 }) => sha256)) }

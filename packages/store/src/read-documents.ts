@@ -5,25 +5,25 @@ import { type DeltasDocument, deltasKey, parseDeltas } from './deltas/deltas-doc
 import { currentKey, generationKey, type History, parseHistory } from './layout.ts'
 import { withTimeLimit } from './with-time-limit.ts'
 
-/** Milliseconds for a document, tries included: one is small, and what takes longer hangs. */
+/** The time limit of a read including retries, in milliseconds. */
 const longestRead = 60_000
-/** Bytes of a document: a manifest of 100,000 files has 50 MB. */
+/** The maximum size of a document in bytes. A manifest of 100,000 files has 50 MB. */
 const largestDocument = 256 * 1024 * 1024
 
-/** What `current.json` says. */
+/** The content of `current.json`. */
 export interface ReadHistory {
   readonly history: History
-  /** For `replaces`, and to be asked for less next time. */
+  /** The version for `replaces` and for the next read. */
   readonly version: string
-  /** The store's own time of the answer, in milliseconds since the epoch. */
+  /** The store's time of the response, in milliseconds since the epoch. */
   readonly time: number
 }
 
 /**
- * Reads which builds the store keeps.
+ * Reads the history of a store.
  *
  * @param unless - the version that the caller has.
- * @returns `undefined` where nothing was published yet, or where the credentials may neither read nor list.
+ * @returns `undefined` before the first publish, or if the credentials permit neither reading nor listing.
  */
 export async function readHistory(
   store: StoreBackend,
@@ -39,7 +39,8 @@ export async function readHistory(
 /**
  * Reads the manifest of a build.
  *
- * @throws OperatorError `SD_GENERATION_MISSING` where the store does not have it, `SD_STORE_INVALID` where it is none.
+ * @throws OperatorError `SD_GENERATION_MISSING` if the store does not have the build, `SD_STORE_INVALID` if the
+ * manifest is invalid.
  */
 export async function readGeneration(
   store: StoreBackend,
@@ -49,21 +50,21 @@ export async function readGeneration(
   const key = generationKey(id)
   const read = await readDocument(store, key, { signal })
   if (read === undefined || read === 'unchanged') {
-    throw new OperatorError('SD_GENERATION_MISSING', `${store.place}: has no build ${id}`)
+    throw new OperatorError('SD_GENERATION_MISSING', `${store.place}: there is no build ${id}`)
   }
   const manifest = parse(read.text, `${store.place}: ${key}`)
   if (manifest.buildId !== id) {
-    const problem = `${store.place}: ${key} is the manifest of another build, ${manifest.buildId}; publish the build again`
+    const problem = `${store.place}: ${key} contains the manifest of another build, ${manifest.buildId}. Publish the build again.`
     throw new OperatorError('SD_STORE_INVALID', problem)
   }
   return manifest
 }
 
 /**
- * Reads which deltas the files of a build have.
+ * Reads the delta document of a build.
  *
- * @returns `undefined` where nobody made any: then no file of it is to be marked as a dictionary.
- * @throws OperatorError `SD_STORE_INVALID` where it cannot be read.
+ * @returns `undefined` if the build has none. The server must then not mark any of its files as a dictionary.
+ * @throws OperatorError `SD_STORE_INVALID` if the document is invalid.
  */
 export async function readDeltas(
   store: StoreBackend,
@@ -86,19 +87,19 @@ export async function undefinedIfUnreadable<Read>(reading: Promise<Read>): Promi
   }
 }
 
-/** Returns whether an error is about one build, and not about the store. */
+/** Returns whether an error concerns one build, and not the whole store. */
 export function isDocumentError(error: unknown): error is OperatorError {
   return error instanceof OperatorError && /^SD_(?:STORE_INVALID|GENERATION_MISSING)$/.test(error.code)
 }
 
-/** A small object, as text. */
+/** A small object as text. */
 export interface Document {
   readonly text: string
   readonly version: string
   readonly time: number
 }
 
-/** Reads a document, within a minute. */
+/** Reads a document within one minute. */
 export async function readDocument(
   store: StoreBackend,
   key: string,
@@ -113,7 +114,7 @@ export async function readDocument(
       body.destroy()
       throw new OperatorError(
         'SD_STORE_INVALID',
-        `${store.place}: ${key} has ${size} bytes: it is no document`,
+        `${store.place}: ${key} has ${size} bytes, more than a document can have. Publish the build again.`,
       )
     }
     return { text: (await buffer(body)).toString(), version, time }
@@ -125,7 +126,7 @@ function parse(text: string, place: string): Manifest {
     return parseManifest(text)
   } catch (error) {
     if (!(error instanceof OperatorError)) throw error
-    const heading = `${place} is no manifest of a build; publish the build again:`
+    const heading = `${place}: the manifest is invalid. Publish the build again.`
     throw new OperatorError('SD_STORE_INVALID', error.problems, { heading, cause: error })
   }
 }

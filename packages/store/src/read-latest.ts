@@ -5,20 +5,21 @@ import { computeDownload } from './publish/compute-download.ts'
 import { readDeltas, readGeneration } from './read-documents.ts'
 import { generationBlobsOf } from './read-builds.ts'
 
-/** The current build of a store, and what it is to browsers that have loaded the one before. */
+/** The current build of a store and its download for returning visitors. */
 export interface LatestBuild {
   readonly build: Manifest
-  /** The build that was current before; absent where the store keeps no other. */
+  /** The previous current build. Absent if the store has no other build. */
   readonly replaced?: Manifest
-  /** Absent with it. */
+  /** Absent if `replaced` is absent. */
   readonly download?: Download
 }
 
 /**
- * Reads the current build, the one that it replaced, and which deltas lead from that one to it.
+ * Reads the current build, the previous one, and the deltas between them.
  *
- * @returns `undefined` where nothing was published yet.
- * @throws OperatorError `SD_GENERATION_MISSING` or `SD_STORE_INVALID` where one of them cannot be read; `SD_STORE_UNAVAILABLE`.
+ * @returns `undefined` before the first publish.
+ * @throws OperatorError `SD_GENERATION_MISSING` or `SD_STORE_INVALID` if a build cannot be read;
+ * `SD_STORE_UNAVAILABLE`.
  */
 export async function readLatest(
   store: StoreBackend,

@@ -11,34 +11,35 @@ import { isListed, listObjects } from './list-objects.ts'
 import { observeStore } from './observe-store.ts'
 import { isDocumentError, readGeneration } from './read-documents.ts'
 
-/** Where a rollback goes. */
+/** Options of a rollback. */
 export interface RollbackOptions extends Pick<ChangeOptions, 'isDryRun' | 'isSinglePublisher' | 'signal'> {
   /**
-   * The id of a build, or its first digits.
+   * The id of a build or a prefix of it.
    *
-   * @default the build that was current before the current one; after a rollback, one further back
+   * @default the build that was current before the current one; after a rollback, the one before that
    */
   readonly to?: string | undefined
 }
 
-/** What a rollback did, or would do. */
+/** The result of a rollback. For a dry run, the expected result. */
 export interface RollbackSummary {
-  /** Of the build that is current now. */
+  /** The id of the build that is current now. */
   readonly id: string
-  /** When it was published first, or last, before. */
+  /** The time of the publish or rollback that this rollback restores. */
   readonly published: string
-  /** The build that was current; absent where it is the same, and nothing was changed. */
+  /** The id of the previous current build. Absent if nothing changed. */
   readonly replaced?: string
   readonly isDryRun: boolean
   readonly requests: number
 }
 
 /**
- * Makes an earlier build current again, pages too, and sends nothing: first it looks whether all bytes of it are there.
+ * Makes an earlier build current again, including its pages. Sends no files, but checks first that the store has all of
+ * them.
  *
- * @throws OperatorError `SD_GENERATION_MISSING` where there is no such build, or none further back; `SD_STORE_INVALID` where
- * bytes of it are missing; `SD_STORE_CONFLICT` where another publish or rollback came between; `SD_STORE_UNCONDITIONAL` where the
- * endpoint could not tell that; `SD_STORE_UNAVAILABLE`.
+ * @throws OperatorError `SD_GENERATION_MISSING` if the store does not have the build, or no earlier one;
+ * `SD_STORE_INVALID` if files of the build are missing; `SD_STORE_CONFLICT` after a concurrent publish or rollback;
+ * `SD_STORE_UNCONDITIONAL` if the endpoint does not support conditional writes; `SD_STORE_UNAVAILABLE`.
  */
 export async function rollback(store: StoreBackend, options: RollbackOptions = {}): Promise<RollbackSummary> {
   const resolved = resolveChangeOptions(options)
@@ -58,13 +59,13 @@ export async function rollback(store: StoreBackend, options: RollbackOptions = {
     try {
       await expectWhole(observed, id, resolved)
     } catch (error) {
-      // A publish that came between may have let it go.
+      // A concurrent prune may have deleted the build.
       if (isDocumentError(error) && (await readHead(observed, resolved)).version !== head.version) continue
       throw error
     }
     const done = { ...summary, ...(current && { replaced: current.id }) }
     if (resolved.isDryRun) return { ...done, requests: observed.requests }
-    // A deletion that is under way spares what this history names: it may go on, and is left in the history.
+    // A running deletion spares the objects that this history names. Its lease stays in the history.
     const next = withRestored(head.history, row, observed.now())
     if ((await swapHistory(observed, head, next, resolved)) !== undefined) {
       return { ...done, requests: observed.requests }
@@ -72,7 +73,7 @@ export async function rollback(store: StoreBackend, options: RollbackOptions = {
   }
   throw new OperatorError(
     'SD_STORE_CONFLICT',
-    `${store.place}: another publish or rollback came between; look at the generations, then roll back again`,
+    `${store.place}: another job published or rolled back at the same time. List the builds, then roll back again.`,
   )
 }
 
@@ -82,18 +83,17 @@ function expectRow(history: History, to: string | undefined, place: string): His
   if (row !== undefined) return row
   const problem =
     ids.length === 0
-      ? 'nothing was published yet, so there is nothing to roll back'
-      : `no build is kept from before ${ids[0]}; name one, or publish`
+      ? 'nothing was published yet. Publish a build first.'
+      : `no build from before ${ids[0]} is left. Publish the build that you need.`
   throw new OperatorError('SD_GENERATION_MISSING', `${place}: ${problem}`)
 }
 
-/** @throws OperatorError if the build cannot be served. */
 async function expectWhole(store: StoreBackend, id: string, { signal }: Stoppable): Promise<void> {
   const blobs = blobsOf(await readGeneration(store, id, { signal }))
   const listed = await listObjects(store, blobsPrefix, { signal })
   const missing = blobs.filter((blob) => !isListed(listed, blob))
   if (missing.length === 0) return
-  const what = `${pluralize(missing.length, 'blob')} of build ${id} ${missing.length === 1 ? 'is' : 'are'} missing or cut`
-  const problem = `${store.place}: ${what}, so it cannot be served; publish it again, or roll back to another`
+  const what = pluralize(missing.length, 'blob is', 'blobs are')
+  const problem = `${store.place}: ${what} missing or truncated, so build ${id} cannot be served. Publish it again, or roll back to another build.`
   throw new OperatorError('SD_STORE_INVALID', problem)
 }

@@ -1,7 +1,7 @@
 import { OperatorError } from '@serve-dist/manifest'
 import { reasonOf } from '@serve-dist/foundation/files/file-error'
 
-/** Which verb failed on which object. */
+/** The operation that failed. */
 export interface FailedStep {
   readonly place: string
   readonly verb: 'read' | 'list' | 'put' | 'delete'
@@ -9,9 +9,9 @@ export interface FailedStep {
 }
 
 /**
- * What was thrown, as an error of the store; one that is for the operator already, as it is.
+ * Converts an error to an OperatorError. Returns an OperatorError unchanged.
  *
- * @param reason - in words, where the error's own are not enough.
+ * @param reason - the reason, if the error's message is not clear enough.
  */
 export function storeUnavailable(
   { place, verb, key }: FailedStep,
@@ -22,9 +22,9 @@ export function storeUnavailable(
   return new OperatorError('SD_STORE_UNAVAILABLE', `${place}: cannot ${verb} ${key} (${reason})`, { cause })
 }
 
-/** @throws TypeError for a key that could lead out of the store, or to what a backend keeps for itself. */
+/** Throws a TypeError for a key that leads out of the store or to internal files of a backend. */
 export function checkKey(key: string): void {
   if (!/^[A-Za-z0-9_-][\w.-]*(?:\/[A-Za-z0-9_-][\w.-]*)*$/.test(key)) {
-    throw new TypeError(`${JSON.stringify(key)} is no key of a store`)
+    throw new TypeError(`${JSON.stringify(key)} is not a valid key of a store`)
   }
 }

@@ -1,4 +1,4 @@
-/** Of all together. */
+/** Returns the total number of bytes. */
 export function sumBytes(blobs: Iterable<{ readonly size: number }>): number {
   let bytes = 0
   for (const { size } of blobs) bytes += size

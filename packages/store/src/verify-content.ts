@@ -4,15 +4,15 @@ import { OperatorError } from '@serve-dist/manifest'
 import type { Content } from './backend.ts'
 import { blobsPrefix } from './layout.ts'
 
-/** The digest that a key promises, of a blob. */
+/** Returns the digest in the key of a blob. */
 export function digestOfKey(key: string): string | undefined {
   const name = key.startsWith(blobsPrefix) ? key.slice(blobsPrefix.length) : ''
   return /^[\da-f]{64}$/.test(name) ? name : undefined
 }
 
 /**
- * Opens a content. That it has other bytes than its size and the digest in its key say is an error, at the latest in the
- * place of its end: who writes it must not take it for whole before.
+ * Opens a content and checks its size and digest. A mismatch is an error before the last chunk, because the reader must
+ * not take changed content for complete.
  */
 export function verifyContent(key: string, content: Content): Readable {
   const { size } = content instanceof Uint8Array ? { size: content.length } : content
@@ -22,7 +22,7 @@ export function verifyContent(key: string, content: Content): Readable {
     const digest = createHash('sha256')
     let read = 0
     let last: Uint8Array | undefined
-    // Only now: an error of it would find nobody before.
+    // Opens the source only now, because an earlier error would have no listener.
     source = content instanceof Uint8Array ? Readable.from([content]) : content.open()
     try {
       for await (const chunk of source as AsyncIterable<Uint8Array>) {
@@ -43,11 +43,11 @@ export function verifyContent(key: string, content: Content): Readable {
 
 function unreadable(key: string, cause: unknown): unknown {
   if (cause instanceof OperatorError || !(cause instanceof Error)) return cause
-  const problem = `${key}: its source cannot be read (${cause.message})`
+  const problem = `${key}: the source file cannot be read (${cause.message})`
   return new OperatorError('SD_FOLDER_UNREADABLE', problem, { cause })
 }
 
 function changed(key: string): OperatorError {
-  const problem = `${key}: its source has other bytes than the manifest says; build again, and let nothing change the folder meanwhile`
+  const problem = `${key}: the source file does not match the manifest. Build again, and do not change the folder while it is published.`
   return new OperatorError('SD_BUILD_CHANGED', problem)
 }

@@ -6,12 +6,12 @@ const failing = async (): Promise<never> => await Promise.reject(new Error('why'
 const never = async (): Promise<never> => await new Promise(() => {})
 
 describe('withTimeLimit', () => {
-  test('answers what the work does, and hands on its error', async () => {
+  test('returns the result of the work and forwards its error', async () => {
     expect(await withTimeLimit(step, { milliseconds: 1000 }, async () => 'done')).toBe('done')
     await expect(withTimeLimit(step, { milliseconds: 1000 }, failing)).rejects.toThrow('why')
   })
 
-  test('ends work that does not, and tells it', async () => {
+  test('stops slow work and aborts its signal', async () => {
     let told: AbortSignal | undefined
     const work = async (signal: AbortSignal): Promise<never> => {
       told = signal
@@ -19,12 +19,12 @@ describe('withTimeLimit', () => {
     }
     await expect(withTimeLimit(step, { milliseconds: 20 }, work)).rejects.toMatchObject({
       code: 'SD_STORE_UNAVAILABLE',
-      message: 's3://bucket: cannot read current.json (it did not end within 0 seconds)',
+      message: 's3://bucket: cannot read current.json (no result within 0 seconds)',
     })
     expect(told?.aborted).toBe(true)
   })
 
-  test('ends when it is told to', async () => {
+  test('stops when its signal aborts', async () => {
     const signal = AbortSignal.timeout(20)
     const thrown = await withTimeLimit(step, { milliseconds: 1000, signal }, never).catch(
       (error: unknown) => error,

@@ -1,20 +1,19 @@
 import { setMaxListeners } from 'node:events'
 import { type FailedStep, storeUnavailable } from './store-error.ts'
 
-/** How long something may take. */
 export interface TimeLimit {
   readonly milliseconds: number
   readonly signal?: AbortSignal | undefined
 }
 
-/** Milliseconds that so many bytes may take: what is slower than 16 KB a second after a minute hangs. */
+/** Returns the time limit for a transfer in milliseconds: one minute plus 1 ms for every 16 bytes. */
 export function timeLimitFor(bytes: number): number {
   return 60_000 + bytes / 16
 }
 
 /**
- * Does something with a store that ends in time, whatever the store waits for: an endpoint that sends a byte now and then,
- * or a share that hangs, would never end.
+ * Runs an operation of a store with a time limit. Without it, a very slow endpoint or a hanging network share would
+ * block forever.
  *
  * @throws OperatorError `SD_STORE_UNAVAILABLE`, or the reason of the signal.
  */
@@ -24,12 +23,12 @@ export async function withTimeLimit<T>(
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   signal?.throwIfAborted()
-  // Not `AbortSignal.any`: a server's signal lives as long as it does, and would hold all that ever hung on it.
+  // `AbortSignal.any` would keep each operation in memory for the life of a server's signal.
   const end = new AbortController()
   const stop = (): void => end.abort(signal?.reason)
   if (signal !== undefined) setMaxListeners(0, signal)
   signal?.addEventListener('abort', stop)
-  const problem = new Error(`it did not end within ${Math.round(milliseconds / 1000)} seconds`)
+  const problem = new Error(`no result within ${Math.round(milliseconds / 1000)} seconds`)
   const timer = setTimeout(() => end.abort(storeUnavailable(step, problem)), milliseconds)
   try {
     return await Promise.race([work(end.signal), rejectedBy(end.signal)])

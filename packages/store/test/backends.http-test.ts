@@ -17,7 +17,7 @@ afterAll(stop)
 describe.each(backends)('a store in $name', (backend) => {
   const open = async (): Promise<StoreBackend> => (await backend.open()).store
 
-  test('gives back what was put, with its size and the time', async () => {
+  test('reads an object with its size and time', async () => {
     const store = await open()
     const began = Date.now()
     const written = await store.put('blobs/one', Buffer.from('one'))
@@ -28,14 +28,14 @@ describe.each(backends)('a store in $name', (backend) => {
     expect(Math.abs(object.time - began)).toBeLessThan(10_000)
   })
 
-  test('puts what is opened when it is written', async () => {
+  test('writes an object from a source that it opens', async () => {
     const store = await open()
     const bytes = randomBytes(3_000_000)
     await store.put('blobs/large', { size: bytes.length, open: () => Readable.from([bytes]) })
     expect(bytes.equals(await buffer((await objectAt(store, 'blobs/large')).body))).toBe(true)
   })
 
-  test('has nothing under a key that was not put, or was deleted', async () => {
+  test('finds no object under an unused or deleted key', async () => {
     const store = await open()
     expect(await store.read('blobs/none')).toBeUndefined()
     await store.put('blobs/gone', Buffer.from('x'))
@@ -45,7 +45,7 @@ describe.each(backends)('a store in $name', (backend) => {
     expect(await keysIn(store, '')).toEqual([])
   })
 
-  test('says that an object is unchanged to whoever knows its version', async () => {
+  test('reports an unchanged version', async () => {
     const store = await open()
     const first = await store.put('current.json', Buffer.from('1'))
     expect(await store.read('current.json', { unless: versionOf(first) })).toBe('unchanged')
@@ -54,7 +54,7 @@ describe.each(backends)('a store in $name', (backend) => {
     expect(await text(second.body)).toBe('2')
   })
 
-  test('lists the keys that begin so', async () => {
+  test('lists the keys with a prefix', async () => {
     const store = await open()
     await Promise.all(
       ['blobs/aa', 'blobs/ab', 'generations/a.json', 'current.json'].map(
@@ -70,7 +70,7 @@ describe.each(backends)('a store in $name', (backend) => {
     }
   })
 
-  test('replaces a version, and no other', async () => {
+  test('replaces only the given version', async () => {
     const store = await open()
     expect(await store.put('current.json', Buffer.from('0'), { replaces: 'other' })).toBe('conflict')
     const first = await store.put('current.json', Buffer.from('1'), { replaces: null })
@@ -82,7 +82,7 @@ describe.each(backends)('a store in $name', (backend) => {
     expect(await text(object.body)).toBe('2')
   })
 
-  test('has one winner of 8 writers at once', async () => {
+  test('lets one of 8 concurrent writers win', async () => {
     const store = await open()
     let version = versionOf(await store.put('current.json', Buffer.from('start'), { replaces: null }))
     for (let round = 0; round < 5; round += 1) {
@@ -103,13 +103,13 @@ describe.each(backends)('a store in $name', (backend) => {
     }
   })
 
-  test('honours conditions', async () => {
+  test('supports conditional writes', async () => {
     const store = await open()
     expect(await store.honoursConditions()).toBe(true)
     expect(await keysIn(store, '')).toEqual([])
   })
 
-  test('refuses keys that lead elsewhere', async () => {
+  test('rejects keys that lead out of the store', async () => {
     const store = await open()
     for (const key of ['../out', 'blobs/../../out', '/etc/passwd', '.lock', 'a//b', '']) {
       await expect(store.read(key)).rejects.toThrow(TypeError)
@@ -118,7 +118,7 @@ describe.each(backends)('a store in $name', (backend) => {
     }
   })
 
-  test('gives up when it is told to', async () => {
+  test('stops when the signal aborts', async () => {
     const store = await open()
     await store.put('blobs/large', randomBytes(2_000_000))
     await expect(store.put('blobs/x', Buffer.from('x'), { signal: AbortSignal.abort() })).rejects.toThrow(
@@ -131,7 +131,7 @@ describe.each(backends)('a store in $name', (backend) => {
     expect(await keysIn(store, '')).toEqual(['blobs/large'])
   })
 
-  test('fetches a blob into a file, and refuses other bytes than its name says', async () => {
+  test('downloads a blob to a file and rejects content that does not match its digest', async () => {
     const { store, folder } = await backend.open()
     const bytes = randomBytes(600_000)
     const sha256 = createHash('sha256').update(bytes).digest('hex')
@@ -149,7 +149,7 @@ describe.each(backends)('a store in $name', (backend) => {
     ['other', Buffer.from('other')],
     ['fewer', Buffer.from('byt')],
     ['more', Buffer.from('bytes and bytes')],
-  ])('writes no blob of %s bytes than its name says', async (_what, bytes) => {
+  ])('does not write a blob with %s bytes than expected', async (_what, bytes) => {
     const store = await open()
     const key = `blobs/${createHash('sha256').update('bytes').digest('hex')}`
     const content = { size: 5, open: () => Readable.from([bytes]) }
@@ -157,15 +157,15 @@ describe.each(backends)('a store in $name', (backend) => {
     expect(await keysIn(store, '')).toEqual([])
   })
 
-  test('says why the source of an object cannot be read', async () => {
+  test('reports why the source of an object cannot be read', async () => {
     const store = await open()
     const content = { size: 5, open: () => createReadStream('/nowhere/at/all') }
-    await expect(store.put('blobs/x', content)).rejects.toThrow(/^blobs\/x: its source.*ENOENT.*nowhere/)
+    await expect(store.put('blobs/x', content)).rejects.toThrow(/^blobs\/x: the source file.*ENOENT.*nowhere/)
     expect(await keysIn(store, '')).toEqual([])
   })
 })
 
 function versionOf(outcome: Awaited<ReturnType<StoreBackend['put']>>): string {
-  if (outcome === 'conflict') throw new Error('a conflict')
+  if (outcome === 'conflict') throw new Error('unexpected conflict')
   return outcome.version
 }

@@ -19,9 +19,9 @@ afterAll(() => {
 
 interface Script {
   readonly child: ChildProcess
-  /** What it has printed so far. */
+  /** The lines that the process has printed. */
   readonly lines: () => readonly string[]
-  /** Ends with its next line, or with it. */
+  /** Resolves after the next line or the end of the process. */
   readonly said: () => Promise<void>
   readonly ended: Promise<unknown>
 }
@@ -43,7 +43,7 @@ function start(name: string, ...args: readonly string[]): Script {
 const limits = { lifeless: 2000, patience: 500 }
 
 describe('a store in a folder', () => {
-  test('loses no write of 8 processes at once', async () => {
+  test('loses no write of 8 concurrent processes', async () => {
     const folder = await temporaryDirectory()
     const scripts = Array.from({ length: 8 }, () => start('increment-stored-number', folder, '12'))
     await Promise.all(scripts.map(async ({ ended }) => await ended))
@@ -53,26 +53,26 @@ describe('a store in a folder', () => {
     expect(await readdir(join(folder, '.writing'))).toEqual([])
   })
 
-  test.runIf(process.platform === 'linux')('ends where nobody can make a folder', async () => {
-    // Node's own recursive mkdir never ends there.
+  test.runIf(process.platform === 'linux')('fails if the system does not allow new folders', async () => {
+    // The `recursive` option of `mkdir` in Node.js never returns here.
     const store = await openStore('/proc/serve-dist/store')
     await expect(store.put('current.json', Buffer.from('1'))).rejects.toMatchObject({
       code: 'SD_STORE_UNAVAILABLE',
-      message: expect.stringContaining('/proc/serve-dist: this folder of the store cannot be made (ENOENT'),
+      message: expect.stringContaining('/proc/serve-dist: the store folder cannot be created (ENOENT'),
     })
   })
 
-  test('names the file that stands where a folder would be made', async () => {
+  test('names a file that has the path of a needed folder', async () => {
     const file = join(await temporaryDirectory(), 'file')
     await writeFile(file, 'text')
     const store = await openStore(join(file, 'store'))
     await expect(store.put('current.json', Buffer.from('1'))).rejects.toMatchObject({
       code: 'SD_STORE_UNAVAILABLE',
-      message: expect.stringContaining(`${file}: this folder of the store cannot be made (`),
+      message: expect.stringContaining(`${file}: the store folder cannot be created (`),
     })
   })
 
-  test('loses no write when writers are killed', async () => {
+  test('loses no write if writers are killed', async () => {
     const folder = await temporaryDirectory()
     const lasting = Array.from({ length: 3 }, () => start('increment-stored-number', folder, '15'))
     for (let round = 0; round < 8; round += 1) {
@@ -85,13 +85,13 @@ describe('a store in a folder', () => {
     await Promise.all(lasting.map(async ({ ended }) => await ended))
     const written = lasting.flatMap(({ lines }) => lines()).map(Number)
     expect(new Set(written).size).toBe(written.length)
-    // One that was killed may have written what it could not print any more.
+    // A killed process may have written a number without printing it.
     const last = Number(await readFile(join(folder, 'current.json'), 'utf8'))
     expect(last).toBeGreaterThanOrEqual(written.length)
     expect(last).toBeLessThanOrEqual(written.length + 8)
   })
 
-  test('waits for a lock that is held, and takes it at once from a process that was killed', async () => {
+  test('waits for a held lock and takes it immediately from a killed process', async () => {
     const lock = join(await temporaryDirectory(), '.lock')
     const holder = start('hold-lock', lock)
     await holder.said()
@@ -104,7 +104,7 @@ describe('a store in a folder', () => {
     expect(await lockFolder(lock, async () => 'taken', limits)).toBe('taken')
   })
 
-  test('takes a lock from another machine once it gives no sign of life', async () => {
+  test('takes a lock from another machine when its heartbeat stops', async () => {
     const lock = join(await temporaryDirectory(), '.lock')
     await mkdir(lock)
     await writeFile(join(lock, '00000001'), 'held other/boot/pid:[1] 7 99\n')
@@ -116,7 +116,7 @@ describe('a store in a folder', () => {
     expect(await lockFolder(lock, async () => 'taken', limits)).toBe('taken')
   })
 
-  test('takes a lock that a process of the same number held before', async () => {
+  test('takes a lock that an earlier process with the same number held', async () => {
     const lock = join(await temporaryDirectory(), '.lock')
     await lockFolder(lock, async () => {})
     const [name = ''] = await readdir(lock)
@@ -124,13 +124,13 @@ describe('a store in a folder', () => {
     await writeFile(join(lock, name), own)
     await expect(lockFolder(lock, async () => 'taken', limits)).rejects.toThrow(`process ${process.pid} on`)
     await writeFile(join(lock, name), own.replace(/\d+\n$/, '1\n'))
-    // Elsewhere than on Linux, nobody says when a process started: only that it gives no sign of life.
+    // Only Linux reports start times. Other systems need an old heartbeat.
     const old = new Date(Date.now() - 3000)
     await utimes(join(lock, name), old, old)
     expect(await lockFolder(lock, async () => 'taken', limits)).toBe('taken')
   })
 
-  test('tells a holder whose lock was taken', async () => {
+  test('tells the holder that its lock was taken', async () => {
     const lock = join(await temporaryDirectory(), '.lock')
     const held = lockFolder(lock, async (confirm) => {
       await writeFile(join(lock, '00000002'), 'held other/boot/pid:[1] 7 99\n')
@@ -139,7 +139,7 @@ describe('a store in a folder', () => {
     await expect(held).rejects.toMatchObject({ code: 'SD_STORE_CONFLICT' })
   })
 
-  test('keeps few files of locks', async () => {
+  test('keeps few lock files', async () => {
     const folder = await temporaryDirectory()
     const store = await openStore(folder)
     for (let round = 0; round < 30; round += 1) {
@@ -148,7 +148,7 @@ describe('a store in a folder', () => {
     expect((await readdir(join(folder, '.lock'))).length).toBeLessThan(12)
   })
 
-  test('goes by the clock of the folder where that of this machine is wrong', async () => {
+  test("uses the folder's clock if this machine's clock is wrong", async () => {
     const store = await openStore(await temporaryDirectory())
     const right = Date.now()
     vi.useFakeTimers({ toFake: ['Date'], now: right + 2 * 60 * 60 * 1000 })
@@ -162,7 +162,7 @@ describe('a store in a folder', () => {
     }
   })
 
-  test('removes what writers left that were killed a day ago', async () => {
+  test('removes files that killed writers left a day ago', async () => {
     const folder = await temporaryDirectory()
     const store = await openStore(folder)
     await mkdir(join(folder, '.writing'))
@@ -173,17 +173,17 @@ describe('a store in a folder', () => {
     expect(await readdir(join(folder, '.writing'))).toEqual(['new'])
   })
 
-  test('reads through a link to its folder, and nothing but files', async () => {
+  test('reads through a link to its folder, and reads only files', async () => {
     const folder = await temporaryDirectory()
     const link = join(await temporaryDirectory(), 'link')
     await symlink(folder, link)
     const store = await openStore(link)
     await store.put('blobs/x', Buffer.from('x'))
     expect(await textAt(store, 'blobs/x')).toBe('x')
-    await expect(store.read('blobs')).rejects.toThrow(/cannot read blobs \(is no regular file\)/)
+    await expect(store.read('blobs')).rejects.toThrow(/cannot read blobs \(not a regular file\)/)
   })
 
-  test.runIf(process.getuid?.() === 0)('says that it may not be written or read', async () => {
+  test.runIf(process.getuid?.() === 0)('reports missing permissions', async () => {
     const folder = await temporaryDirectory()
     await (await openStore(folder)).put('blobs/x', Buffer.from('x'))
     await chmod(folder, 0o755)
@@ -211,7 +211,7 @@ describe('a store in a folder', () => {
   })
 
   test.runIf(canMount)(
-    'says that its disk is full, keeps what it has, and goes on when there is room',
+    'reports a full disk, keeps its objects, and continues when there is space',
     async () => {
       const folder = await temporaryDirectory()
       await mountFolder(folder, '-t', 'tmpfs', '-o', 'size=1m', 'tmpfs')

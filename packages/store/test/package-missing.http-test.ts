@@ -8,7 +8,7 @@ import { temporaryDirectory } from '../../server/test/support/temporary-director
 
 const own = fileURLToPath(new URL('..', import.meta.url))
 
-test('openStore names the package that a bucket needs, and a folder does not', async () => {
+test('openStore names the package that only a bucket needs', async () => {
   const folder = await temporaryDirectory()
   const scope = join(folder, 'node_modules/@serve-dist')
   await mkdir(join(scope, 'store'), { recursive: true })
@@ -22,6 +22,6 @@ test('openStore names the package that a bucket needs, and a folder does not', a
   const { stdout } = await promisify(execFile)(process.execPath, ['open.mjs'], { cwd: folder })
   expect(stdout.trim().split('\n')).toEqual([
     join(folder, 'here'),
-    'SD_PACKAGE_MISSING a store in S3 needs the package @aws-sdk/client-s3, which is not installed: npm install @aws-sdk/client-s3',
+    'SD_PACKAGE_MISSING a store in S3 needs the package @aws-sdk/client-s3, which is not installed. Run: npm install @aws-sdk/client-s3',
   ])
 })

@@ -28,13 +28,12 @@ describe.runIf(faulty !== undefined)('a store in S3', () => {
   const open = async (bucket: string, user: S3User = s3.root): Promise<StoreBackend> =>
     await openS3Store(`s3://${bucket}/site`, s3Settings(proxy.endpoint, user))
 
-  /** The faults come to the first requests of a method; the others succeed. */
+  /** Applies the faults to the first requests of a method. Later requests succeed. */
   const failFirst = (method: string, ...faults: readonly Fault[]): void => {
     const left = [...faults]
     proxy.fail((seen) => (seen.method === method ? left.shift() : undefined))
   }
 
-  /** What was asked while something ran. */
   const requestsOf = async (run: () => Promise<unknown>): Promise<readonly SeenRequest[]> => {
     const before = proxy.seen.length
     await run()
@@ -45,10 +44,10 @@ describe.runIf(faulty !== undefined)('a store in S3', () => {
     ['503 SlowDown', { status: 503 }],
     ['429', { status: 429 }],
     ['500', { status: 500 }],
-    ['a connection that is reset', { reset: 'before' }],
-    ['an answer that gets lost', { reset: 'after' }],
+    ['a connection reset', { reset: 'before' }],
+    ['a lost response', { reset: 'after' }],
   ])('after %s', (_what, fault) => {
-    test('tries again', async () => {
+    test('retries', async () => {
       const store = await open(await s3.bucket())
       failFirst('PUT', fault, fault)
       const written = await store.put('current.json', Buffer.from('text'))
@@ -68,7 +67,7 @@ describe.runIf(faulty !== undefined)('a store in S3', () => {
     const next: History = { version: layoutVersion, history: [] }
     const swaps = { isSinglePublisher: false }
 
-    test('knows its own write, the answer to which got lost, from that of another', async () => {
+    test('recognizes its own write after a lost response', async () => {
       const store = await open(await s3.bucket())
       const first = await swapHistory(store, await readHead(store), next, swaps)
       if (first === undefined) throw new Error('a conflict')
@@ -80,7 +79,7 @@ describe.runIf(faulty !== undefined)('a store in S3', () => {
       expect(await swapHistory(store, second, next, swaps)).toBeDefined()
     })
 
-    test('is done where the answers to all tries get lost, and it can be read', async () => {
+    test('succeeds if all responses are lost but the history can be read', async () => {
       const store = await open(await s3.bucket())
       proxy.fail((seen) => (isSwap(seen) ? { reset: 'after' } : undefined))
       const build = await makeVersion(1)
@@ -88,7 +87,7 @@ describe.runIf(faulty !== undefined)('a store in S3', () => {
       expect(await readHead(store)).toMatchObject({ history: { history: [{ id: build.id }] } })
     })
 
-    test('is not done where no try arrives', async () => {
+    test('fails if no attempt arrives', async () => {
       const store = await open(await s3.bucket())
       const before = await swapHistory(store, await readHead(store), next, swaps)
       proxy.fail((seen) => (isSwap(seen) ? { reset: 'before' } : undefined))
@@ -100,7 +99,7 @@ describe.runIf(faulty !== undefined)('a store in S3', () => {
       expect(await readHead(store)).toMatchObject({ version: before?.version })
     })
 
-    test('says that nobody knows, where its answers get lost and nothing can be read', async () => {
+    test('reports an unknown outcome if all responses are lost and the history cannot be read', async () => {
       const store = await open(await s3.bucket())
       let isAway = false
       proxy.fail((seen) => {
@@ -112,7 +111,7 @@ describe.runIf(faulty !== undefined)('a store in S3', () => {
       await expectRefusal(
         publish(build.directory, store),
         'SD_STORE_UNAVAILABLE',
-        /cannot put current\.json .*; nor can it be read whether that was written: once the store answers, look at its generations before you try again$/,
+        /cannot put current\.json .*\. The store does not answer whether this write succeeded\. When it answers again, list its builds before you retry\.$/,
       )
       proxy.fail()
       expect(await readHead(store)).toMatchObject({ history: { history: [{ id: build.id }] } })
@@ -123,13 +122,13 @@ describe.runIf(faulty !== undefined)('a store in S3', () => {
     ['ends', [{ bytes: 100_000, ending: 'end' }]],
     ['is reset', [{ bytes: 0, ending: 'reset' }]],
     [
-      'breaks off again and again',
+      'breaks off repeatedly',
       Array.from({ length: 12 }, (_, index) => ({
         bytes: 40_000,
         ending: index % 2 === 0 ? 'end' : 'reset',
       })),
     ],
-  ])('reads on where a body %s', async (_what, faults) => {
+  ])('continues reading if a body %s', async (_what, faults) => {
     const store = await open(await s3.bucket())
     const bytes = randomBytes(700_000)
     await store.put('blobs/large', bytes)
@@ -138,7 +137,7 @@ describe.runIf(faulty !== undefined)('a store in S3', () => {
     expect(bytes.equals(await buffer(object.body))).toBe(true)
   })
 
-  test('reads no mixture of an object that is replaced while it is read', async () => {
+  test('never mixes two versions of an object that is replaced during a read', async () => {
     const store = await open(await s3.bucket())
     await store.put('blobs/large', randomBytes(700_000))
     failFirst('GET', { bytes: 100_000, ending: 'reset' })
@@ -147,20 +146,20 @@ describe.runIf(faulty !== undefined)('a store in S3', () => {
     await expect(buffer(object.body)).rejects.toThrow(/cannot read blobs\/large \(PreconditionFailed/)
   })
 
-  test('gives up in the end, and says what it was', async () => {
+  test('fails after all attempts with the reason', async () => {
     const store = await open(await s3.bucket())
     proxy.fail(() => ({ status: 503 }))
     const requests = await requestsOf(async () => {
       await expectRefusal(
         store.read('current.json'),
         'SD_STORE_UNAVAILABLE',
-        /^s3:.*: cannot read current\.json \(SlowDown: so the test says; HTTP 503\)$/,
+        /^s3:.*: cannot read current\.json \(SlowDown: injected fault; HTTP 503\)$/,
       )
     })
     expect(requests).toHaveLength(7)
   })
 
-  test('does not try again what will fail again', async () => {
+  test('does not retry permanent errors', async () => {
     const store = await open(await s3.bucket())
     proxy.fail(() => ({ status: 400 }))
     const requests = await requestsOf(async () => {
@@ -171,7 +170,7 @@ describe.runIf(faulty !== undefined)('a store in S3', () => {
     expect(requests).toHaveLength(1)
   })
 
-  test('says that nobody answers', async () => {
+  test('reports an unreachable endpoint', async () => {
     const settings = s3Settings(`http://127.0.0.1:${await freePort()}`, s3.root)
     const store = await openS3Store('s3://site/prefix', settings)
     await expect(store.read('current.json')).rejects.toThrow(
@@ -179,7 +178,7 @@ describe.runIf(faulty !== undefined)('a store in S3', () => {
     )
   })
 
-  test('stops waiting when it is told to', async () => {
+  test('stops waiting when the signal aborts', async () => {
     const store = await open(await s3.bucket())
     proxy.fail(() => ({ status: 503 }))
     const signal = AbortSignal.timeout(150)
@@ -191,14 +190,14 @@ describe.runIf(faulty !== undefined)('a store in S3', () => {
     expect(await put.catch((error: unknown) => error)).toBe(other.reason)
   })
 
-  test('finds out that an endpoint ignores conditions, and leaves nothing behind', async () => {
+  test('detects an endpoint without conditional writes, and deletes its probes', async () => {
     const store = await open(await s3.bucket())
     proxy.fail(() => ({ unconditional: true }))
     expect(await store.honoursConditions()).toBe(false)
     expect(await keysIn(store, '')).toEqual([])
   })
 
-  test('removes what a process left that was killed while it found that out', async () => {
+  test('deletes the probes of a killed process', async () => {
     const bucket = await s3.bucket()
     const store = await open(bucket)
     for (const name of ['old', 'new']) await store.put(`probes/${name}`, Buffer.from('probe'))
@@ -211,7 +210,7 @@ describe.runIf(faulty !== undefined)('a store in S3', () => {
     ['a page', '<!doctype html><title>Log in</title><p>Welcome'],
     ['a page that is XML', '<html><body>Welcome</body></html>'],
     ['nothing', ''],
-  ])('takes nobody for a store who answers 200 and %s to everything', async (_what, page) => {
+  ])('rejects a server that answers 200 with %s to each request', async (_what, page) => {
     const store = await open(await s3.bucket())
     proxy.fail(() => ({ page }))
     const away = { code: 'SD_STORE_UNAVAILABLE' }
@@ -221,16 +220,16 @@ describe.runIf(faulty !== undefined)('a store in S3', () => {
     await expect(keysIn(store, '')).rejects.toMatchObject(away)
   })
 
-  test('ends where a list has no end', async () => {
+  test('fails if a list never ends', async () => {
     const store = await open(await s3.bucket())
     const token = '<NextContinuationToken>again</NextContinuationToken>'
     proxy.fail(() => ({
       page: `<ListBucketResult><IsTruncated>true</IsTruncated>${token}</ListBucketResult>`,
     }))
-    await expect(keysIn(store, '')).rejects.toThrow('cannot list  (the endpoint sends no end of the list)')
+    await expect(keysIn(store, '')).rejects.toThrow('cannot list  (the endpoint never ends the list)')
   })
 
-  test('waits no longer for a document or a blob than it is told to', async () => {
+  test('stops waiting for a document or a blob when the signal aborts', async () => {
     const store = await open(await s3.bucket())
     await store.put('current.json', Buffer.from('text'))
     proxy.fail(() => ({ latency: 5000 }))
@@ -245,14 +244,14 @@ describe.runIf(faulty !== undefined)('a store in S3', () => {
     }
   })
 
-  test('names a bucket that is not there', async () => {
+  test('reports a missing bucket', async () => {
     const store = await open('no-such-bucket')
     const expected = /\(NoSuchBucket: .*; HTTP 404; create the bucket, or check its name and the endpoint\)$/
     await expect(store.read('current.json')).rejects.toThrow(expected)
     await expect(store.put('blobs/x', Buffer.from('x'))).rejects.toThrow(expected)
   })
 
-  test('lists more than one page', async () => {
+  test('lists several pages', async () => {
     const bucket = await s3.bucket()
     const store = await open(bucket)
     const folder = join(s3.folderOf(bucket), 'site/blobs')
@@ -265,7 +264,7 @@ describe.runIf(faulty !== undefined)('a store in S3', () => {
     expect(requests).toHaveLength(2)
   })
 
-  test('goes by the clock of the server where that of this machine is wrong', async () => {
+  test("uses the server's clock if this machine's clock is wrong", async () => {
     const settings = { ...s3Settings(proxy.endpoint, s3.root), systemClockOffset: 2 * 60 * 60 * 1000 }
     const store = await openS3Store(`s3://${await s3.bucket()}`, settings)
     const written = await store.put('current.json', Buffer.from('text'))
@@ -273,7 +272,7 @@ describe.runIf(faulty !== undefined)('a store in S3', () => {
     expect(Math.abs(written.time - Date.now())).toBeLessThan(10_000)
   })
 
-  test('takes the settings of the environment', async () => {
+  test('reads the settings from the environment', async () => {
     for (const [name, value] of Object.entries(s3Environment(proxy.endpoint, s3.root)))
       vi.stubEnv(name, value)
     const store = await openStore(`s3://${await s3.bucket()}`)
@@ -281,8 +280,8 @@ describe.runIf(faulty !== undefined)('a store in S3', () => {
     for await (const { key, size } of store.list('')) expect([key, size]).toEqual(['current.json', 4])
   })
 
-  describe('with the rights', () => {
-    test('to read alone: what is not there is not there, and nothing is listed or written', async () => {
+  describe('with the permission', () => {
+    test('to read, treats missing objects as absent, and fails to list and write', async () => {
       const bucket = await s3.bucket()
       const reader = await s3.user()
       await s3.allow(bucket, [{ user: reader, actions: ['s3:GetObject'], on: '/*' }])
@@ -293,14 +292,14 @@ describe.runIf(faulty !== undefined)('a store in S3', () => {
       expect(await store.read('current.json', { unless: object.version })).toBe('unchanged')
       expect(await store.read('blobs/none')).toBeUndefined()
       await expect(keysIn(store, '')).rejects.toThrow(
-        /cannot list .*AccessDenied.*docs\/deploys\.md has the rights/,
+        /cannot list .*AccessDenied.*grant the permissions .*\/deploys/,
       )
       await expect(store.put('blobs/x', Buffer.from('x'))).rejects.toThrow(
         /cannot put blobs\/x .*AccessDenied/,
       )
     })
 
-    test('to list and not to read: it says so', async () => {
+    test('to list but not to read, reports the denied access', async () => {
       const bucket = await s3.bucket()
       const lister = await s3.user()
       await s3.allow(bucket, [{ user: lister, actions: ['s3:ListBucket'], on: '' }])
@@ -310,7 +309,7 @@ describe.runIf(faulty !== undefined)('a store in S3', () => {
       expect(await store.read('blobs/none')).toBeUndefined()
     })
 
-    test('that the document has for servers and for publishing', async () => {
+    test('in docs/deploys.md, can serve or publish', async () => {
       const [serving, publishing] = await documentedPolicies()
       const bucket = await s3.bucket()
       const [server, publisher] = [await s3.user(), await s3.user()]
@@ -331,7 +330,7 @@ describe.runIf(faulty !== undefined)('a store in S3', () => {
     test.each<[string, Partial<S3User>, RegExp]>([
       ['a wrong secret', { secretAccessKey: 'wrong' }, /SignatureDoesNotMatch.*check AWS_ACCESS_KEY_ID/],
       ['an unknown key', { accessKeyId: 'nobody' }, /InvalidAccessKeyId.*check AWS_ACCESS_KEY_ID/],
-    ])('of %s: nothing looks as if it were not there', async (_what, wrong, expected) => {
+    ])('of %s, does not treat objects as absent', async (_what, wrong, expected) => {
       const store = await open(await s3.bucket(), { ...s3.root, ...wrong })
       await expect(store.read('current.json')).rejects.toThrow(expected)
     })
@@ -342,7 +341,6 @@ interface Policy {
   readonly Statement: readonly { readonly Action: string | readonly string[]; readonly Resource: string }[]
 }
 
-/** The policies of the document, in its order. */
 async function documentedPolicies(): Promise<readonly [Policy, Policy]> {
   const document = await readFile(new URL('../../../docs/deploys.md', import.meta.url), 'utf8')
   const texts = [...document.matchAll(/```json\n(\{\s*"Version".*?)```/gs)].map(([, found = '']) => found)

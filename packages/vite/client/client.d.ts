@@ -1,8 +1,9 @@
 declare module 'virtual:serve-dist/client' {
-  /** How the page looks for another build. */
+  /** Options of `watchForUpdates`. */
   export interface WatchOptions {
     /**
-     * Milliseconds between looks while the tab is visible; it is looked each time that the tab becomes visible anyway.
+     * Milliseconds between checks while the tab is visible. Each time that the tab becomes visible, the page checks as
+     * well.
      *
      * @default none
      */
@@ -10,15 +11,15 @@ declare module 'virtual:serve-dist/client' {
   }
 
   /**
-   * Dispatches `serve-dist:update` on `window` when the server has another build than the one that the page was loaded
-   * from, once for each. It does nothing in development, in workers and on servers.
+   * Dispatches `serve-dist:update` on `window`, once for each build of the server that differs from the page's build.
+   * Does nothing in development, in workers and on servers.
    *
-   * @returns what ends it.
+   * @returns a function that stops the checks.
    */
   export function watchForUpdates(options?: WatchOptions): () => void
 }
 
 interface WindowEventMap {
-  /** The server has another build than the one that the page was loaded from. */
+  /** The server has another build than the page. */
   readonly 'serve-dist:update': CustomEvent<{ readonly buildId: string }>
 }

@@ -1,14 +1,14 @@
-// The text of `virtual:serve-dist/client` in builds for browsers, to which it is to add less than 1 KB.
+// The source of `virtual:serve-dist/client` for browsers. It must add less than 1 KB to a build.
 
 /// <reference types="vite/client" />
 /// <reference path="./client.d.ts" />
 
-// A frame shares the storage of its tab, and its reload mends no other page.
+// Frames share the storage of their tab, but reload separately from the page.
 const key = `serve-dist ${self === top} `
 const { type, transferSize } = Object(performance.getEntriesByType('navigation')[0])
 
 /**
- * What lasts as long as the tab: when it was reloaded, for which failures, and the builds of the pages that it showed.
+ * Storage for the lifetime of the tab: times of reloads, failed files and builds of shown pages.
  *
  * @type {Storage | Record<string, number>}
  */
@@ -16,23 +16,23 @@ let tab
 try {
   tab = sessionStorage
 } catch {
-  // Then the browser itself remembers one reload.
+  // Without storage, detect an earlier reload by the navigation type.
   tab = { [key]: type === 'reload' ? Infinity : 0 }
 }
 
 let reloadedAt = 0
 
 addEventListener('vite:preloadError', (event) => {
-  // What a module throws while it runs comes here, too, and would do so again.
+  // Vite also reports exceptions of modules here. A reload would not fix them.
   const failure = key + event.payload
   if (!/module|MIME|preload CSS/.test(failure)) return
   const now = Date.now()
-  // Ten seconds later the user has chosen to stay. Until then, all errors are those of a page that is being left.
+  // After ten seconds, the user has cancelled the reload. Before that, ignore errors of the page that is closing.
   if (now - reloadedAt > 1e4) {
-    // Not again within a minute, and not for the same file within an hour. Offline, a reload would lose the page.
+    // Reload at most once a minute, and once an hour for the same file. Offline, a reload would lose the page.
     if (!navigator.onLine || now - tab[key] < 6e4 || now - tab[failure] < 36e5) return
     tab[key] = tab[failure] = now
-    // Not where that throws: a tab that cannot remember would be reloaded for ever.
+    // If this throws, do not reload: a tab without storage would reload forever.
     reloadedAt = now
     location.reload()
   }
@@ -40,7 +40,7 @@ addEventListener('vite:preloadError', (event) => {
 })
 
 /**
- * By id, the builds that the page knows: its own, then those that were announced.
+ * Build ids that the page knows: its own, and those that were announced.
  *
  * @type {Record<string, boolean> | undefined}
  */
@@ -52,13 +52,13 @@ async function look() {
     if (!buildId) return
     if (!known) {
       const shown = key + document.lastModified
-      // A page that the browser shows again without asking, as after "back", may be older than what is current.
+      // A page from the back/forward cache or HTTP cache may be older than the current build.
       if (transferSize !== 0 || !tab[shown]) tab[shown] = buildId
       known = { [tab[shown]]: true }
     }
     known[buildId] ??= dispatchEvent(new CustomEvent('serve-dist:update', { detail: { buildId } }))
   } catch {
-    // Offline, a host that has no such file, or a script of a format that does not know its URL.
+    // The page is offline, the host has no such file, or the script's format does not support its URL.
   }
 }
 

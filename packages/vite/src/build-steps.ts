@@ -9,18 +9,18 @@ import { recordBuild, type Recording, recordsOfProject } from './record/record-b
 import type { WrittenOutput } from './record/written-output.ts'
 import type { ServeDistSettings } from './serve-dist-options.ts'
 
-// Every step from one phase of a build to the next:
+// The phases of a build:
 //
 //   idle ──begin──▶ building ──endOutput──▶ written ──finish──▶ finished ──begin (a rebuild)──▶ building
 //                      └────────────fail────────┴────────▶ failed ──begin──▶ building
 
-/** The part of a hook's context that tells builds apart. */
+/** The part of a hook's context that identifies a build. */
 interface BuildContext {
   readonly environment: Environment
   readonly meta: { readonly watchMode: boolean }
 }
 
-/** → `building`: from here on the folders change. `output`: the one that begins, if one does, and its folder. */
+/** Starts the phase `building`. From here on, folders change. `output` is the output that starts, if there is one. */
 export async function beginBuild(
   environment: Environment,
   output?: Recording & { readonly name: string; readonly folder: string },
@@ -31,7 +31,7 @@ export async function beginBuild(
   const folders = foldersToChange(environment, output?.folder)
   if (environment.config.consumer !== 'server') await markFolders(state, folders, output !== undefined)
   if (output === undefined) return
-  // Whoever compresses what a build that fails has left must know what it leaves out.
+  // Record the exclusions early, in case the build fails and another program compresses its files.
   const nothing = folders.map((folder) => ({
     folder,
     stems: new Map(),
@@ -42,23 +42,25 @@ export async function beginBuild(
   await recordBuild(environment, nothing, { ...output, facts: { ...output.facts, begun: true } })
 }
 
-/** `building` → `written`, when it is the last output that began. */
+/** Starts the phase `written` when the last output is complete. */
 export function endOutput(environment: Environment, name: string, output: WrittenOutput): void {
   const state = buildStateOf(environment)
   state.outputs.set(name, output)
   if ([...state.outputs.values()].every((written) => written !== undefined)) state.phase = 'written'
 }
 
-/** → `failed`, where a build was cut off that had begun to write. */
+/** Starts the phase `failed` if a build stopped after it had started to write. */
 export async function markBuildFailed({ environment, meta }: BuildContext, error?: unknown): Promise<void> {
   const state = buildStateOf(environment)
-  // Watched: what fails while it reads changed nothing, and what is closed while the next one writes is outdated.
+  // In watch mode, a failure before writing changed nothing, and a build that closes during the next one is outdated.
   if (meta.watchMode && (error === undefined || state.phase !== 'building')) return
   state.phase = 'failed'
   await warnAboutMarkedFolders(environment, state)
 }
 
-/** `written` → `finished`, or `failed`: what an environment wrote is recorded, and compressed where this is the end. */
+/**
+ * Records the output of an environment and compresses it if it is the last. Starts the phase `finished` or `failed`.
+ */
 export async function closeEnvironment(
   { environment, meta }: BuildContext,
   build: Recording & { readonly makesPass: boolean },
@@ -70,21 +72,21 @@ export async function closeEnvironment(
     if (!build.makesPass) state.phase = 'finished'
     else if (meta.watchMode) {
       await state.inTurn(async () => {
-        // A rebuild that writes already gets a manifest of its own, without variants as well.
+        // The next rebuild already writes, and will get its own manifest.
         if (state.phase === 'building') return
         state.phase = 'finished'
         await runPasses(passesOf(environment, build.settings, true))
       })
     } else if (!state.isPartOfApp) await finishEnvironments([environment], build.settings)
   } catch (error) {
-    // Vite does not wait for closeBundle when it watches: an error thrown there ends the process.
+    // In watch mode, Vite does not wait for closeBundle, so an exception here would end the process.
     if (!meta.watchMode) throw withoutStack(error)
-    // Vite 6 empties the folder when the next build begins; that build describes it.
+    // Vite 6 empties the folder when the next build starts. That build describes the folder.
     if (state.phase !== 'building') environment.logger.error(String(error))
   }
 }
 
-/** `written` → `finished` or `failed`: one pass over each folder that these environments wrote for clients. */
+/** Compresses each client folder of these environments once. Starts the phase `finished` or `failed`. */
 export async function finishEnvironments(
   environments: readonly Environment[],
   settings: ServeDistSettings,
@@ -93,7 +95,7 @@ export async function finishEnvironments(
   const requests = new Map<string, PassRequest>()
   for (const environment of written) {
     const { isPartOfApp } = buildStateOf(environment)
-    // A later build for a server may have prerendered pages into the folder of an earlier one.
+    // A later server build may have prerendered pages into the folder of an earlier one.
     const isLater = environment.config.consumer === 'server' && !isPartOfApp
     const outdated = isLater ? findOutdatedPasses(environment.getTopLevelConfig().root) : []
     const own = passesOf(environment, settings)
@@ -105,7 +107,7 @@ export async function finishEnvironments(
   for (const environment of written) buildStateOf(environment).phase = 'finished'
 }
 
-/** The passes over the folders that an environment wrote for clients. */
+/** Returns the compressions of the client folders of an environment. */
 function passesOf(environment: Environment, settings: ServeDistSettings, isWatched = false): PassRequest[] {
   if (environment.config.consumer === 'server') return []
   const { logLevel = 'info', clearScreen = true } = environment.getTopLevelConfig()
@@ -115,10 +117,10 @@ function passesOf(environment: Environment, settings: ServeDistSettings, isWatch
     settings,
     isWatched,
     selection: record.selection,
-    // The first one says how the folder is served.
+    // The first record decides how the folder is served.
     records: [record, ...recordsOfProject(root).filter((other) => other !== record)],
     log: environment.logger,
-    // Not where Vite is told to leave the screen as it is.
+    // Draw no progress if Vite must not clear the screen.
     drawsProgress: logLevel === 'info' && clearScreen,
   }))
 }

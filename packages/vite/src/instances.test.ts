@@ -13,7 +13,7 @@ function instance(framework?: string): Plugin & { readonly api: InstanceMark } {
 }
 
 describe('findActiveInstance', () => {
-  test('is the first one, by its mark, in a clone of the plugin too', () => {
+  test('returns the first instance, also in a clone of the plugin', () => {
     const clone = { ...own, api: structuredCloneOf(own.api) }
     expect(findActiveInstance([{ name: 'other', api: 'x' }, clone, instance()])?.instance).toBe(
       own.api.serveDist.instance,
@@ -21,13 +21,13 @@ describe('findActiveInstance', () => {
     expect(findActiveInstance([{ name: 'other' }])).toBeUndefined()
   })
 
-  test('is that of an integration before all others', () => {
+  test('prefers the instance of an integration', () => {
     const ofAstro = instance('astro')
     expect(findActiveInstance([own, ofAstro])).toBe(ofAstro.api.serveDist)
   })
 })
 
-/** A deep clone, as libraries make them, which keep symbols. */
+/** Clones deeply and keeps symbols, like libraries do. */
 function structuredCloneOf({ serveDist }: InstanceMark): InstanceMark {
   return { serveDist: { ...serveDist } }
 }
@@ -37,7 +37,7 @@ function problemsAmong(plugins: Plugin[]): string[] {
 }
 
 describe('findOrderProblems', () => {
-  test('are none where no later plugin finishes after this one', () => {
+  test('returns nothing if no later plugin finishes after this one', () => {
     expect(
       problemsAmong([
         { name: 'before', closeBundle: post },
@@ -48,12 +48,12 @@ describe('findOrderProblems', () => {
     ).toEqual([])
   })
 
-  test.each(['closeBundle', 'buildApp'])('name a plugin that finishes later in %s', (hook) => {
+  test.each(['closeBundle', 'buildApp'])('names a plugin that finishes later in %s', (hook) => {
     const problems = problemsAmong([own, { name: 'late', [hook]: post }])
-    expect(problems).toEqual([expect.stringContaining(`"late" comes later and finishes in ${hook} too`)])
+    expect(problems).toEqual([expect.stringContaining(`"late" runs after serveDist() in ${hook}, so`)])
   })
 
-  test('name a second instance once, and a clone of the first one not', () => {
+  test('reports a second instance once, but not a clone', () => {
     expect(problemsAmong([own, instance(), instance()])).toEqual([expect.stringContaining('more than once')])
     expect(problemsAmong([own, { ...own }])).toEqual([])
   })

@@ -1,21 +1,21 @@
 import type { Plugin, ResolvedConfig } from 'vite'
 import type { FinishBuildOptions } from './pass/finish-build.ts'
 
-/** The plugin's name; its messages begin with it. */
+/** The plugin's name, which is also the prefix of its messages. */
 export const pluginName = 'serve-dist'
 
-/** What each instance carries as `api`: clones of plugin objects, as Nuxt makes them, carry it too. */
+/** The `api` of each instance. Clones of the plugin, as Nuxt makes them, keep it. */
 export interface InstanceMark {
   readonly serveDist: {
     readonly instance: symbol
-    /** Of an instance that an integration put in. */
+    /** Name of the framework whose integration added this instance. */
     readonly framework: string | undefined
-    /** The pass over a folder that is final, for an integration that has neither options nor a plugin of its own. */
+    /** Compresses a final folder, for an integration without options and plugin. */
     finish(build: Omit<FinishBuildOptions, 'options'>): Promise<void>
   }
 }
 
-/** The mark of the instance that works: one of an integration before all others, else the first. */
+/** Returns the mark of the active instance: the one of an integration, otherwise the first. */
 export function findActiveInstance(
   plugins: readonly { readonly name: string; readonly api?: unknown }[],
 ): InstanceMark['serveDist'] | undefined {
@@ -23,7 +23,7 @@ export function findActiveInstance(
   return marks.find(({ framework }) => framework !== undefined) ?? marks[0]
 }
 
-/** What stands in the way of our pass being one, and the last thing that a build does. */
+/** Returns problems with the order of plugins: a second instance, and plugins that write after this one. */
 export function findOrderProblems(
   plugins: readonly Plugin[],
   { instance }: InstanceMark['serveDist'],
@@ -37,18 +37,20 @@ export function findOrderProblems(
         .filter((hook) => !isMark(plugin.api) && isPost(plugin[hook]))
         .map(
           (hook) =>
-            `"${plugin.name}" comes later and finishes in ${hook} too: what it writes there is not compressed and not in the manifest; move serveDist() to the end of "plugins"`,
+            `"${plugin.name}" runs after serveDist() in ${hook}, so files that it writes there are neither compressed nor in the manifest. Move serveDist() to the end of "plugins".`,
         ),
     )
   if (plugins.some(isOther)) {
-    problems.unshift('stands in "plugins" more than once: only one of them works; remove the others')
+    problems.unshift(
+      'serveDist() is in "plugins" more than once, and only one instance works. Remove the others.',
+    )
   }
   return problems.map((problem) => `[${pluginName}] ${problem}`)
 }
 
 const told = new Set<string>()
 
-/** Once for a project: frameworks build it several times, each time with a logger of its own. */
+/** Warns once per project, because frameworks build a project several times with separate loggers. */
 export function warnOnce({ root, logger }: ResolvedConfig, problems: readonly string[]): void {
   for (const problem of problems) {
     if (!told.has(root + problem)) logger.warn(problem)
@@ -56,7 +58,7 @@ export function warnOnce({ root, logger }: ResolvedConfig, problems: readonly st
   }
 }
 
-/** The hooks in which a plugin can write when every other one is done. */
+/** Hooks in which a plugin can write after all others. */
 const lastHooks = ['closeBundle', 'buildApp'] as const
 
 function isPost(hook: Plugin[(typeof lastHooks)[number]]): boolean {

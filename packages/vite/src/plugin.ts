@@ -34,16 +34,16 @@ import {
 } from './serve-dist-options.ts'
 
 /**
- * Compresses what `vite build` wrote and describes it in a manifest that the server of serve-dist reads;
- * answers `vite preview` with that server. Put it last in `plugins`.
+ * Compresses the output of `vite build` and writes a manifest for the server of serve-dist. Serves `vite preview` with
+ * that server. Put it last in `plugins`.
  *
- * A file is called immutable only where the bundler itself put a content hash into its name.
+ * A file is immutable only if the bundler put a content hash into its name.
  */
 export function serveDist(options: ServeDistOptions = {}): Plugin[] {
   return [...recordingPlugins(options), appPlugin]
 }
 
-/** Learns of the environments that `buildApp` will have built when our own hook comes, its last one. */
+/** Marks the environments that `buildApp` builds before this plugin's last hook. */
 const appPlugin: Plugin = {
   name: `${pluginName}:app`,
   enforce: 'pre',
@@ -58,11 +58,11 @@ const appPlugin: Plugin = {
 }
 
 /**
- * The plugin itself, and beside it those of the modules that applications import of it.
+ * Creates the recording plugin and the plugins for virtual modules.
  *
- * @param framework - the integration that puts it in: then it only writes down what the bundler knows, and the pass is
- * `finishBuild`.
- * @param base - where the integration knows it, and Vite does not.
+ * @param framework - name of the integration that adds the plugins. Then they only record facts, and `finishBuild`
+ * compresses.
+ * @param base - the base, if the integration knows it and Vite does not.
  */
 export function recordingPlugins(options: ServeDistOptions, framework?: string, base?: string): Plugin[] {
   const settings = resolveServeDistOptions(options)
@@ -89,7 +89,7 @@ function recordingPlugin(
   }
   const isWorkingIn = ({ plugins }: ResolvedConfig) => findActiveInstance(plugins)?.instance === instance
   const isWorking = (environment: Environment) => isWorkingIn(environment.getTopLevelConfig())
-  /** Not where an integration put this plugin in, or should have. */
+  /** Whether this plugin compresses, because no integration does and none is missing. */
   const makesPasses = (config: ResolvedConfig, meta: frameworks.ViteMeta) =>
     settings.pass && framework === undefined && frameworks.findLateFramework(config, meta) === undefined
   const recordingOf = (environment: Environment): Recording => {
@@ -120,14 +120,14 @@ function recordingPlugin(
       if (config.build.watch) config.logger.info(watchNotice)
     },
 
-    // Some Vites empty the folders of a watched build before they know whether its modules are sound.
+    // Some versions of Vite empty the folders of a watched build before they know whether its modules are valid.
     async buildStart() {
       const { environment, meta } = this
       if (meta.watchMode && isWorking(environment) && wereFoldersEmptied(environment))
         await beginBuild(environment)
     },
 
-    // `post`: record the names that the bundler will really use.
+    // `post`: record the final names of the bundler.
     outputOptions: {
       order: 'post',
       handler(outputOptions) {
@@ -136,7 +136,7 @@ function recordingPlugin(
       },
     },
 
-    // `post`: when another plugin fails, the bundler writes nothing, and the earlier build stays.
+    // `post`: if another plugin fails, the bundler writes nothing, and the earlier build stays.
     buildEnd: {
       order: 'post',
       sequential: true,
@@ -161,7 +161,7 @@ function recordingPlugin(
       if (isWorking(this.environment)) await markBuildFailed(this, error)
     },
 
-    // `post`: when another plugin fails, this output does not count as written.
+    // `post`: if another plugin fails, this output does not count as written.
     writeBundle: {
       order: 'post',
       sequential: true,
@@ -190,7 +190,7 @@ function recordingPlugin(
       },
     },
 
-    // Since Vite 7.
+    // Needs Vite 7 or later.
     buildApp: {
       order: 'post',
       async handler(builder) {
@@ -208,7 +208,7 @@ function recordingPlugin(
       order: 'post',
       async handler(server) {
         if (!isWorkingIn(server.config)) return undefined
-        // SvelteKit and Vike answer by themselves, and set the folder in builds alone.
+        // SvelteKit and Vike answer requests themselves, and set the folder only in builds.
         const { appType, environments, root } = server.config
         const folder = resolve(root, environments['client']?.build.outDir ?? '')
         if (appType === 'custom' && !isMarkedFolder(folder)) return undefined
@@ -224,4 +224,4 @@ function recordingPlugin(
 }
 
 const watchNotice =
-  '[serve-dist] a watched build gets a manifest without compressed variants; serve it with "serve-dist --watch"'
+  '[serve-dist] a watched build gets a manifest without variants. Serve it with "serve-dist --watch".'

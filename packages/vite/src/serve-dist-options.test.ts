@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { resolveServeDistOptions } from './serve-dist-options.ts'
 
 describe('resolveServeDistOptions', () => {
-  test('takes every option of the plugin', () => {
+  test('accepts all options of the plugin', () => {
     const precompress = {
       include: ['**'],
       exclude: ['**/*.map'],
@@ -30,12 +30,12 @@ describe('resolveServeDistOptions', () => {
     })
   })
 
-  test('reads sizes as the command does', () => {
+  test('accepts sizes with units', () => {
     const { precompress } = resolveServeDistOptions({ minimumSize: '1kb', cacheSize: '1g' })
     expect(precompress).toEqual({ minimumSize: 1000, cacheSize: 1024 ** 3 })
   })
 
-  test('fills in the defaults', () => {
+  test('adds the defaults', () => {
     expect(resolveServeDistOptions({})).toEqual({
       precompress: {},
       preload: { fonts: false },
@@ -47,20 +47,20 @@ describe('resolveServeDistOptions', () => {
   })
 
   test.each([
-    [{ base: '/' }, /^serveDist option "base": unknown/],
-    [{ linksOf: () => [] }, /^serveDist option "linksOf": unknown/],
+    [{ base: '/' }, /^serveDist option "base": this option does not exist\. Valid options: include, /],
+    [{ linksOf: () => [] }, /^serveDist option "linksOf": this option does not exist\./],
     [
       { minimumSiz: 1 },
-      /^serveDist option "minimumSiz": unknown; did you mean "minimumSize"\? The options are include, /,
+      /^serveDist option "minimumSiz": this option does not exist\. Did you mean "minimumSize"\? Valid options: include, /,
     ],
-    [{ Budget: [] }, /^serveDist option "Budget": unknown; did you mean "budgets"\?/],
+    [{ Budget: [] }, /^serveDist option "Budget": this option does not exist\. Did you mean "budgets"\?/],
     [
       { immutable: [] },
-      /^serveDist option "immutable": unknown; did you mean serving: \{ immutable \}\? The options are /,
+      /^serveDist option "immutable": this option does not exist\. Did you mean serving: \{ immutable \}\? Valid options: /,
     ],
     [
       { outDir: 'x' },
-      /^serveDist option "outDir": unknown; the options are include, .* Vite's configuration$/,
+      /^serveDist option "outDir": this option does not exist\. Valid options: include, .* Vite's configuration\.$/,
     ],
     [null, /^serveDist options: expected an object such as \{ minimumSize: '2kb' \}, found null$/],
     ['br', /^serveDist options: expected an object .*, found "br"$/],
@@ -74,15 +74,15 @@ describe('resolveServeDistOptions', () => {
     ],
     [
       { serving: { csp: { 'connect-src': [{ env: 'API_URI' }] } }, env: { API_URL: {} } },
-      /^serveDist option serving\.csp\["connect-src"\]: the build takes no "API_URI" from its environment; did you mean "API_URL"\?$/,
+      /^serveDist option serving\.csp\["connect-src"\]: the plugin's option env does not list "API_URI"; did you mean "API_URL"\?$/,
     ],
     [
       { serving: { csp: { 'connect-src': [{ env: 'API_URL' }] } } },
-      /^serveDist option .*: the build takes no "API_URL" from its environment; list it in the plugin's option env$/,
+      /^serveDist option .*: the plugin's option env does not list "API_URL"\. Add it to this option\.$/,
     ],
     [
       { serving: { csp: true, headers: { '**': { 'Content-Security-Policy': 'x' } } } },
-      /^serveDist option serving\.headers\["\*\*"\]\["Content-Security-Policy"\]: the rule csp sends this field/,
+      /^serveDist option serving\.headers\["\*\*"\]\["Content-Security-Policy"\]: the rule csp sets this field/,
     ],
     [{ serving: { prefer: 'br' } }, /^serveDist option serving\.prefer: expected one of "order", "smallest"/],
     [{ cache: '/tmp' }, /^serveDist option "cache"/],
@@ -103,14 +103,14 @@ describe('resolveServeDistOptions', () => {
     ],
     [{ minimumSize: 'big' }, /^serveDist option "minimumSize": expected a size such as .+, found "big"$/],
     [{ budgets: ['total=much'] }, /^serveDist budget "total=much": "much" is not a size/],
-  ])('refuses %j', (options, expected) => {
-    // What JavaScript may pass in spite of the types.
+  ])('rejects %j', (options, expected) => {
+    // JavaScript callers can pass values that the types forbid.
     const resolve = (): unknown => Reflect.apply(resolveServeDistOptions, undefined, [options])
     expect(resolve).toThrow(OperatorError)
     expect(resolve).toThrow(expected)
   })
 
-  test('throws what prints as its message, once and without a stack', () => {
+  test('throws an error that prints its message once and no stack', () => {
     const thrown = ((): unknown => {
       try {
         return resolveServeDistOptions({ minimumSize: -1, codings: [] })
@@ -125,7 +125,7 @@ describe('resolveServeDistOptions', () => {
     expect(thrown).toHaveProperty('stack', expect.stringMatching(message))
   })
 
-  test('lists all problems at once', () => {
+  test('reports all problems at once', () => {
     const options = { nonsense: 1, minimumSize: -1, budgets: ['x', 'y'], preload: 1 }
     expect(() => resolveServeDistOptions(options as object)).toThrow(/^(?:[^\n]+\n){4}[^\n]+$/)
   })

@@ -17,24 +17,23 @@ import {
   readEnvironmentOptions,
 } from './environment/environment-settings.ts'
 
-/** The plugin's options; it takes everything else from Vite's own configuration. */
+/** Options of the plugin. All other settings come from Vite's configuration. */
 export interface ServeDistOptions extends Pick<PrecompressOptions, PassOptionName>, EnvironmentOptions {
   /**
-   * What pages announce ahead, in `Link` fields and early hints: the module scripts and stylesheets that
-   * they need, and with `fonts` the WOFF2 fonts of those stylesheets. `false`: nothing.
+   * The resources that the server announces for a page, in `Link` fields and early hints: its module scripts and
+   * stylesheets. `false` announces nothing.
    *
    * @default { fonts: false }
    */
   readonly preload?: false | PreloadOptions
   /**
-   * What the build may weigh, such as `assets/*.js=150kb:br` or `total=500kb`; a build that weighs more
-   * fails.
+   * Size limits, such as `assets/*.js=150kb:br` or `total=500kb`. A build that exceeds one of them fails.
    *
    * @default []
    */
   readonly budgets?: readonly string[]
   /**
-   * Whether the build ends with a pass. `false`: it only writes down what the bundler knows, for
+   * Whether the build ends with the compression step. With `false` the plugin only records what the bundler knows. Run
    * `serve-dist compress` after the last program that writes into the folder.
    *
    * @default true
@@ -42,10 +41,10 @@ export interface ServeDistOptions extends Pick<PrecompressOptions, PassOptionNam
   readonly pass?: boolean
 }
 
-/** What pages announce besides scripts and styles. */
+/** Announcements of pages in addition to scripts and styles. */
 export interface PreloadOptions {
   /**
-   * Whether to announce the WOFF2 fonts that a page's stylesheets declare; of fonts in parts, the Latin one.
+   * Whether to announce the WOFF2 fonts of these stylesheets. Of a font in several subsets, only the Latin one.
    *
    * @default false
    */
@@ -66,13 +65,13 @@ const passOptionNames = [
 
 type PassOptionName = (typeof passOptionNames)[number]
 
-/** All options, resolved. */
+/** Resolved options. */
 export interface ServeDistSettings {
   readonly precompress: Pick<PrecompressOptions, PassOptionName> & { readonly minimumSize?: number }
   readonly preload: Required<PreloadOptions> | false
   readonly budgets: readonly Budget[]
   readonly pass: boolean
-  /** What the application takes from the environment of the process that serves it, if anything. */
+  /** The environment variables of the server that the application reads. */
   readonly environment: EnvironmentSettings | undefined
 }
 
@@ -87,11 +86,12 @@ const ownFields: Fields<OwnOptions> = {
 const ownSchema = s.objectOf<OwnOptions>(ownFields)
 
 const names: readonly string[] = [...passOptionNames, ...Object.keys(ownFields), ...environmentOptionNames]
+export { names as serveDistOptionNames }
 
 /**
- * Checks the options when the configuration is read, not when the build has run.
+ * Checks the options when Vite reads its configuration, before the build.
  *
- * @throws OperatorError that lists every wrong option.
+ * @throws OperatorError that lists all invalid options.
  */
 export function resolveServeDistOptions(options: ServeDistOptions): ServeDistSettings {
   if (!isObject(options)) {
@@ -102,14 +102,14 @@ export function resolveServeDistOptions(options: ServeDistOptions): ServeDistSet
   const given: Readonly<Record<string, unknown>> = { ...options }
   const problems = Object.keys(given)
     .filter((name) => !names.includes(name))
-    .map((name) => `serveDist option "${name}": unknown; ${suggestion(name)}`)
+    .map((name) => `serveDist option "${name}": this option does not exist. ${suggestion(name)}`)
   const passOptions = Object.fromEntries(passOptionNames.map((name) => [name, given[name]]))
   const resolved = collect(problems, () => Object.entries(resolvePrecompressOptions(passOptions))) ?? []
   const own = collect(problems, () => s.read(ownSchema, given, '', wrongOwnOptions))
   const { budgets } = options
   const parsedBudgets = (isTextList(budgets) && collect(problems, () => parseBudgets(budgets))) || []
   const environment = collect(problems, () => readEnvironmentOptions(options))
-  // Other problems may stand in the way of looking for names.
+  // Without valid options, names cannot be checked.
   const policy = problems.length > 0 ? [] : (countingPolicyRules([options.serving?.csp]) ?? [])
   const { ruleProblems } = environmentOrigins(policy, environment?.environment)
   problems.push(...ruleProblems.map((problem) => `serveDist option serving.${problem}`))
@@ -131,7 +131,7 @@ function wrongOwnOptions(problems: readonly string[]): OperatorError {
   )
 }
 
-/** Vite prints the stack of an error in a configuration. Here only the message helps the reader. */
+/** Creates an error whose stack is its message, because Vite prints the stack of errors in a configuration. */
 function wrongOptions(problems: readonly string[]): OperatorError {
   const error = new OperatorError('SD_OPTION_INVALID', problems)
   error.stack = `${error.name}: ${error.message}`
@@ -143,13 +143,13 @@ function isObject(value: unknown): value is object {
 }
 
 function suggestion(name: string): string {
-  const all = `he options are ${names.join(', ')}, all else is taken from Vite's configuration`
-  if (servingRuleNames().includes(name)) return `did you mean serving: { ${name} }? T${all}`
+  const all = `Valid options: ${names.join(', ')}. Other settings come from Vite's configuration.`
+  if (servingRuleNames().includes(name)) return `Did you mean serving: { ${name} }? ${all}`
   const nearest = findNearestName(name, names)
-  return nearest === undefined ? `t${all}` : `did you mean "${nearest}"? T${all}`
+  return nearest === undefined ? all : `Did you mean "${nearest}"? ${all}`
 }
 
-/** What `read` returns; if it throws, undefined, with its problems added to the others. */
+/** Returns the result of `read`. If it throws, adds its problems to the list and returns `undefined`. */
 function collect<Result>(problems: string[], read: () => Result): Result | undefined {
   try {
     return read()

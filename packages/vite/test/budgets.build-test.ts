@@ -4,19 +4,19 @@ import { application, createProject } from './support/project.ts'
 import { vites } from './support/vites.ts'
 
 describe.each(vites)('budgets of a build by $name', ({ build }) => {
-  test('let a build pass that keeps them', async () => {
+  test('accept a build within its budgets', async () => {
     const project = await createProject(application)
     const plugins = [serveDist({ budgets: ['assets/*.js=100kb', 'total=1mb:identity'] })]
     await build(project, { plugins })
     expect(project.logger.warnings).toEqual([])
   })
 
-  test('fail a build that does not, and name the files with their sizes', async () => {
+  test('fail a build that exceeds a budget, and name the files with their sizes', async () => {
     const project = await createProject(application)
     const plugins = [serveDist({ budgets: ['assets/*.js=1kb:identity', 'assets/*.css=1mb', 'total=0:br'] })]
     const failure: unknown = await build(project, { plugins }).catch((error: unknown) => error)
     const message = failure instanceof Error ? failure.message : ''
-    expect(message).toMatch(/weighs more than its budgets allow/)
+    expect(message).toMatch(/This build exceeds its budgets/)
     expect(message).toMatch(
       /assets\/\*\.js=1kb:identity: [\d.]+ kB .*assets\/index-[\w-]+\.js [\d.]+ kB, assets\/lazy-/,
     )
@@ -24,14 +24,14 @@ describe.each(vites)('budgets of a build by $name', ({ build }) => {
     expect(message).not.toContain('*.css')
     expect(failure).toHaveProperty(
       'stack',
-      expect.stringMatching(/^(?:\[plugin serve-dist\] )?This build weighs/),
+      expect.stringMatching(/^(?:\[plugin serve-dist\] )?This build exceeds/),
     )
     expect(failure).toHaveProperty('stack', expect.not.stringMatching(/^ +at /m))
-    // It is over its budget, and whole all the same.
+    // The build exceeds its budget, but is complete.
     expect(Object.values(await project.classes())).toContain('immutable')
   })
 
-  test('that no file counts towards are a warning', async () => {
+  test('warn about a budget that matches no file', async () => {
     const project = await createProject(application)
     await build(project, { plugins: [serveDist({ budgets: ['asets/*.js=1kb'] })] })
     expect(project.logger.warnings).toEqual([expect.stringContaining('asets/*.js=1kb: matches no file')])

@@ -11,7 +11,7 @@ function environment(outDir: string, input: string): EnvironmentOptions {
   return { build: { outDir, emptyOutDir: false, rollupOptions: { input } } }
 }
 
-/** Writes a page into the client's folder when the server's bundle is there, as frameworks prerender. */
+/** Writes a page into the client's folder after the server's bundle is written, as frameworks prerender. */
 function prerender(project: Project, order?: 'post'): Plugin {
   const handler = async () => {
     const names = await project.list('dist/client')
@@ -53,7 +53,7 @@ describe.each(vites.filter(({ name }) => name !== 'Vite 6'))(
     test.each([
       ['another environment', undefined],
       ['a later step of the application', 'post' as const],
-    ])('has a manifest with the pages that %s prerendered', async (_, order) => {
+    ])('describes the pages that %s prerendered', async (_, order) => {
       const project = await createProject(files)
       const plugins = [prerender(project, order), serveDist()]
       const builder = order === 'post' ? { builder: { buildApp: buildAll } } : {}
@@ -70,14 +70,14 @@ describe.each(vites.filter(({ name }) => name !== 'Vite 6'))(
       expect(project.logger.warnings).toEqual([])
     })
 
-    test('is compressed once, and told of once, where nothing comes later', async () => {
+    test('compresses and reports once if nothing is written later', async () => {
       const project = await createProject(files)
       await buildApp(project, appConfig(project, [serveDist()]))
       expect(project.logger.infos.filter((line) => line.includes('variants ('))).toHaveLength(1)
       expect(project.logger.infos.filter((line) => line.includes('nothing changed'))).toEqual([])
     })
 
-    test('warns once of what the pass finds', async () => {
+    test('warns once about problems of the compression', async () => {
       const project = await createProject(files)
       await symlink('nowhere', join(project.root, 'dist/client/broken.txt'))
       const plugins = [prerender(project), serveDist()]
@@ -85,7 +85,7 @@ describe.each(vites.filter(({ name }) => name !== 'Vite 6'))(
       expect(project.logger.warnings).toEqual([expect.stringContaining('broken.txt')])
     })
 
-    test('knows every hash in a folder that environments share', async () => {
+    test('recognizes all hashed names in a folder that environments share', async () => {
       const project = await createProject({
         ...files,
         'widget.js': `console.log(${JSON.stringify(prose('w'))})`,
@@ -105,7 +105,7 @@ describe.each(vites.filter(({ name }) => name !== 'Vite 6'))(
       expect(assets.map((path) => classes[path])).toEqual(assets.map(() => 'immutable'))
     })
 
-    test('finds the passes of plugins that each environment has for itself', async () => {
+    test('works if each environment has its own plugin instances', async () => {
       const configFile = 'export default () => ({ plugins: globalThis.pluginsOfThisTest() })'
       const project = await createProject({ ...files, 'vite.config.mjs': configFile })
       const instances: PluginOption[] = []
@@ -124,7 +124,7 @@ describe.each(vites.filter(({ name }) => name !== 'Vite 6'))(
       expect(about?.size).toBe(bytes.length)
     })
 
-    test('that fails in a later environment is not served', async () => {
+    test('marks the folder if a later environment fails', async () => {
       const project = await createProject({ ...files, 'server.js': 'export default (' })
       const built = buildApp(project, appConfig(project, [serveDist()]))
       await expect(built).rejects.toThrow(/server\.js/)
@@ -133,13 +133,13 @@ describe.each(vites.filter(({ name }) => name !== 'Vite 6'))(
       )
     })
 
-    test('has a pass also where a program builds one environment alone', async () => {
+    test('compresses if a program builds only one environment', async () => {
       const project = await createProject(files)
       await build(project, appConfig(project, [serveDist()]))
       expect(Object.values(await project.classes('dist/client'))).toContain('immutable')
     })
 
-    test('calls immutable what another environment hashed and a plugin took into the client', async () => {
+    test('marks a hashed file as immutable if a plugin copied it from another environment', async () => {
       const project = await createProject({
         ...files,
         'server.js': `import url from './server.svg?no-inline'; export default url`,
@@ -167,7 +167,7 @@ describe.each(vites.filter(({ name }) => name !== 'Vite 6'))(
 describe.each(vites.filter(({ name }) => name === 'Vite 6'))(
   'an application built by $name',
   ({ buildApp }) => {
-    test('has a manifest with the pages that the end of another environment prerendered', async () => {
+    test('describes the pages that the end of another environment prerendered', async () => {
       const project = await createProject(files)
       const config = appConfig(project, [prerender(project), serveDist()], {
         builder: { buildApp: buildAll },

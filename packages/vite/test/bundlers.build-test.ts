@@ -10,14 +10,14 @@ function withoutHash(path: string): string {
   return path.replace(/-[\w-]{8}(?=\.)/, '-HASH')
 }
 
-describe('what the hooks take', () => {
-  test('is what Rollup hands over', () => {
+describe('types of the hooks', () => {
+  test('accept the arguments of Rollup', () => {
     expectTypeOf<Rollup.NormalizedOutputOptions>().toExtend<OutputOptions>()
     expectTypeOf<Rollup.OutputBundle[string]>().toExtend<WrittenFile>()
     expectTypeOf<Rollup.PreRenderedAsset>().toExtend<EmittedAsset>()
   })
 
-  test('is what Rolldown hands over', () => {
+  test('accept the arguments of Rolldown', () => {
     expectTypeOf<Rolldown.NormalizedOutputOptions>().toExtend<OutputOptions>()
     expectTypeOf<Rolldown.OutputBundle[string]>().toExtend<WrittenFile>()
     expectTypeOf<Rolldown.PreRenderedAsset>().toExtend<EmittedAsset>()
@@ -25,7 +25,7 @@ describe('what the hooks take', () => {
 })
 
 describe.each(vites)('the manifest of a build by $name', ({ build }) => {
-  test('is what every bundler leads to, but for the hashes', async () => {
+  test('is equal for all bundlers, except for hashes', async () => {
     const project = await createProject({ ...application, 'public/robots.txt': prose('robots') })
     await build(project)
     const { files } = await project.manifest()

@@ -10,14 +10,14 @@ import { vites } from './support/vites.ts'
 
 const program = fileURLToPath(new URL('../../server/bin/serve-dist.js', import.meta.url))
 
-/** The last line of `serve-dist compress`, run where the folder is named from. */
+/** Returns the last line of `serve-dist compress`. */
 async function compress(cwd: string, folder: string): Promise<string | undefined> {
   const { stdout } = await promisify(execFile)(process.execPath, [program, 'compress', folder], { cwd })
   return stdout.trimEnd().split('\n').at(-1)
 }
 
 describe.each(vites)('the cache of builds by $name', ({ build }) => {
-  test('stands where the command looks, and changes no byte', async () => {
+  test('is in the folder that the command uses, and changes no byte', async () => {
     const project = await createProject(application)
     await build(project)
     const cold = await project.manifest()
@@ -35,13 +35,13 @@ describe.each(vites)('the cache of builds by $name', ({ build }) => {
     expect(digests(await project.manifest())).toEqual(digests(cold))
   })
 
-  test('is the one of the command, which encodes only what came after the build', async () => {
+  test('is shared with the command, which encodes only files added after the build', async () => {
     const project = await createProject(application)
     await build(project)
     const variants = (await project.manifest()).files.flatMap((file) => file.variants).length
     await project.write('dist/about.html', prose('about'))
     expect(await compress(project.root, 'dist')).toContain(`${variants + 3} variants (3 written, `)
-    // As a framework copies a build that was compressed before.
+    // Copy the build without its variants, as frameworks do.
     const sources = (await project.manifest()).files.map(({ path }) => path)
     const contents = await Promise.all(sources.map((path) => project.read(`dist/${path}`)))
     await rm(join(project.root, 'dist'), { recursive: true })
@@ -53,7 +53,7 @@ describe.each(vites)('the cache of builds by $name', ({ build }) => {
     )
   })
 
-  test('can be left out', async () => {
+  test('can be disabled', async () => {
     const project = await createProject(application)
     const config = { plugins: [serveDist({ cache: false, durable: false })] }
     await build(project, config)

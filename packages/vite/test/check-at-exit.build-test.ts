@@ -8,7 +8,7 @@ import { isChosen } from './support/vites.ts'
 const plugin = new URL('../dist/index.js', import.meta.url).href
 const vite = join(dirname(createRequire(import.meta.url).resolve('vite/package.json')), 'bin/vite.js')
 
-/** Runs `vite build` in a process of its own, with this at the end of its configuration. */
+/** Runs `vite build` in a separate process, with additional code in its configuration. */
 async function build(
   project: Project,
   { more = '', args = [] }: { readonly more?: string; readonly args?: readonly string[] } = {},
@@ -24,20 +24,20 @@ async function build(
   return await runCommand(command, { cwd: project.root, isQuiet: true })
 }
 
-/** Writes when the build is over, as frameworks do after Vite's. */
+/** Returns code that runs after Vite's build, when frameworks write. */
 function atTheEnd(code: string): string {
   return `process.once('beforeExit', () => { ${code} })`
 }
 
 describe.runIf(isChosen({ name: 'Vite 8' }))('the end of a build', () => {
-  test('says nothing where nobody wrote after the pass', async () => {
+  test('prints nothing if no file changed after the compression', async () => {
     const project = await createProject({ ...application, 'public/robots.txt': 'all' })
     const { exitCode, output } = await build(project)
     expect(output).not.toContain('[serve-dist]')
     expect(exitCode).toBe(0)
   })
 
-  test('names what was written, changed and deleted since, and fails where pages are among it', async () => {
+  test('names added, changed and deleted files, and fails if pages are among them', async () => {
     const project = await createProject({
       ...application,
       'public/robots.txt': 'all',
@@ -48,43 +48,43 @@ describe.runIf(isChosen({ name: 'Vite 8' }))('the end of a build', () => {
     )
     const { exitCode, output } = await build(project, { more })
     expect(output).toContain('dist changed after its manifest was written: ')
-    expect(output).toContain('written since: about.html; changed: robots.txt; deleted: gone.txt')
+    expect(output).toContain('added: about.html; changed: robots.txt; deleted: gone.txt')
     expect(output).toContain('npx @serve-dist/server compress dist')
     expect(output.match(/\[serve-dist\]/g)).toHaveLength(1)
     expect(exitCode).toBe(1)
   })
 
-  test('names the integration of vite-ssg, which tells its pages of itself', async () => {
+  test('names the integration of vite-ssg', async () => {
     const project = await createProject(application)
     const more = `process.env.VITE_SSG = 'true'; ${atTheEnd(`writeFileSync('dist/about.html', 'a page')`)}`
     const { exitCode, output } = await build(project, { more })
     expect(output).toContain(
-      `vite-ssg writes its pages after Vite's build: take serveDist() from "@serve-dist/vite/vite-ssg"`,
+      `vite-ssg writes its pages after Vite's build. Import serveDist() from "@serve-dist/vite/vite-ssg".`,
     )
     expect(exitCode).toBe(1)
   })
 
-  test('does not fail for other files, of which it names three', async () => {
+  test('does not fail for other files, and names three of them', async () => {
     const project = await createProject(application)
     const more = atTheEnd(`for (const n of [1, 2, 3, 4, 5]) writeFileSync('dist/' + n + '.txt', 'x')`)
     const { exitCode, output } = await build(project, { more })
-    expect(output).toContain('written since: 1.txt, 2.txt, 3.txt and 2 more')
+    expect(output).toContain('added: 1.txt, 2.txt, 3.txt and 2 more')
     expect(exitCode).toBe(0)
   })
 
-  test('looks at the folder of another build of the project, for what this process wrote', async () => {
+  test('also checks the folder of another build of the project, for changes in this process', async () => {
     const project = await createProject({
       ...application,
       'server.js': `export default ${JSON.stringify(prose('server'))}`,
     })
     expect((await build(project)).exitCode).toBe(0)
-    await project.write('dist/earlier.html', 'of somebody between the builds')
+    await project.write('dist/earlier.html', 'written between the builds')
     const args = ['--ssr', 'server.js', '--outDir', 'server']
     const { exitCode, output } = await build(project, {
       args,
       more: atTheEnd(`writeFileSync('dist/about.html', 'a page')`),
     })
-    expect(output).toContain('written since: about.html.')
+    expect(output).toContain('added: about.html.')
     expect(output).toContain('npx @serve-dist/server compress dist')
     expect(exitCode).toBe(1)
   })

@@ -29,7 +29,7 @@ const site: Record<string, string> = {
   'lazy.js': 'export default "a lazy route"',
 }
 
-/** Builds the application, and answers what the scripts of the build say. */
+/** Builds the application, and returns the code of its scripts. */
 async function buildSite(
   build: TestedVite['build'],
   project: Project,
@@ -43,7 +43,7 @@ async function buildSite(
 type Page = OpenedPage['page']
 
 describe.each(vites)('virtual:serve-dist/client by $name', ({ build, load }) => {
-  test('adds less than 1,000 bytes to a build, and nothing where it is not imported', async () => {
+  test('adds less than 1,000 bytes to a build, and nothing without the import', async () => {
     const used =
       "import { watchForUpdates } from 'virtual:serve-dist/client'\nwatchForUpdates({ interval: 1e4 })\n"
     const sizes: number[] = []
@@ -58,7 +58,7 @@ describe.each(vites)('virtual:serve-dist/client by $name', ({ build, load }) => 
     expect(with_ - without).toBeLessThan(1000)
   })
 
-  test('asks below the base of a framework, which Vite does not know', async () => {
+  test('requests the build id below the base of a framework', async () => {
     const project = await createProject(site)
     const nuxt = recordingPlugins({}, 'nuxt', '/shop/')
     expect(await buildSite(build, project, { base: '/shop/_nuxt/', plugins: nuxt })).toMatch(
@@ -103,7 +103,7 @@ describe.each(vites)('virtual:serve-dist/client by $name', ({ build, load }) => 
   describe.skipIf(chromiumPath === undefined)('in Chromium', () => {
     const openPage = useChromium()
 
-    /** Builds the application, and opens it where it is served. */
+    /** Builds, serves and opens the application. */
     async function openSite(
       host: ServedFolder,
       { base = '/', config = {} }: { readonly base?: string; readonly config?: InlineConfig } = {},
@@ -126,7 +126,7 @@ describe.each(vites)('virtual:serve-dist/client by $name', ({ build, load }) => 
       ['./', '/deep/down/', {}],
       ['', '/deep/', {}],
       ['/app/', '/app/', { experimental: relative }],
-    ])('asks below the base %j, served at %s', async (base, served, config) => {
+    ])('requests the build id below the base %j, served at %s', async (base, served, config) => {
       const host = await listenForFolder()
       const { page } = await openSite(host, { base: served, config: { base, ...config } })
       expect(host.asked.filter((path) => path.includes('__serve-dist'))).toEqual([])
@@ -146,17 +146,20 @@ describe.each(vites)('virtual:serve-dist/client by $name', ({ build, load }) => 
         (cdn) => ({ base: './', experimental: { renderBuiltUrl: (path) => `${cdn}/files/${path}` } }),
         '/',
       ],
-    ])('asks the host of the page where chunks are on a CDN by %s', async (_, configFor, base) => {
-      const [host, cdn] = [await listenForFolder(), await listenForFolder()]
-      const { page, project } = await openSite(host, { base, config: configFor(cdn.origin) })
-      cdn.serve(join(project.root, 'dist'), '/files/')
-      await page.reload()
-      await watch(page)
-      await expect.poll(() => host.asked).toContain(`${base}__serve-dist/build.json`)
-      expect(cdn.asked.filter((path) => path.includes('__serve-dist'))).toEqual([])
-    })
+    ])(
+      "requests the build id from the page's host if chunks are on a CDN by %s",
+      async (_, configFor, base) => {
+        const [host, cdn] = [await listenForFolder(), await listenForFolder()]
+        const { page, project } = await openSite(host, { base, config: configFor(cdn.origin) })
+        cdn.serve(join(project.root, 'dist'), '/files/')
+        await page.reload()
+        await watch(page)
+        await expect.poll(() => host.asked).toContain(`${base}__serve-dist/build.json`)
+        expect(cdn.asked.filter((path) => path.includes('__serve-dist'))).toEqual([])
+      },
+    )
 
-    test('breaks no script of a format that does not know its URL', async () => {
+    test('does not break a script of a format that does not support its URL', async () => {
       const host = await listenForFolder()
       const output = { format: 'iife' as const, codeSplitting: false }
       const config = { base: './', build: { rollupOptions: { output } } }
@@ -192,7 +195,7 @@ describe.each(vites)('virtual:serve-dist/client by $name', ({ build, load }) => 
       expect(requests).toEqual([`${host.origin}/nothing-else`])
     })
 
-    test('knows the page that "back" shows from the cache for what it is', async () => {
+    test('detects the build of a page that "back" shows from the cache', async () => {
       const host = await listenForFolder({ 'Cache-Control': 'no-cache', 'Last-Modified': modified })
       const { page, project } = await openSite(host)
       await watch(page)
@@ -211,10 +214,10 @@ describe.each(vites)('virtual:serve-dist/client by $name', ({ build, load }) => 
     })
 
     test.each([
-      ['nobody has', undefined],
-      ['is the page of the application', site['index.html']],
-      ['is some other JSON', '{"error":"not found"}'],
-    ])('is quiet where the file %s', async (_, text) => {
+      ['does not exist', undefined],
+      ["is the application's page", site['index.html']],
+      ['is unrelated JSON', '{"error":"not found"}'],
+    ])('prints nothing if the file %s', async (_, text) => {
       const host = await listenForFolder()
       const { page, project, complaints } = await openSite(host)
       if (text === undefined) await rm(join(project.root, 'dist/__serve-dist'), { recursive: true })
@@ -225,17 +228,17 @@ describe.each(vites)('virtual:serve-dist/client by $name', ({ build, load }) => 
       await deploy(project, 'one')
       await simulateTabShown(page)
       expect(await updatesOf(page)).toEqual([])
-      // The browser itself notes a 404 in its console.
+      // The browser logs the 404 itself.
       expect(complaints.filter((line) => !line.includes('404'))).toEqual([])
     })
 
-    test('reloads once for a chunk that is gone, and again for another one later', async () => {
+    test('reloads once for a missing chunk, and again for another chunk later', async () => {
       const host = await listenForFolder()
       const { page, project, loads } = await openSite(host)
       const start = Date.now()
       const lazy = await lazyOf(project)
       await rm(join(project.root, 'dist/assets', lazy))
-      // One reload for all that fail at once; nothing is thrown meanwhile.
+      // One reload for all failures at the same time, without an exception.
       const [outcome] = await Promise.all([openRoutes(page), page.waitForEvent('load')])
       expect(outcome).toEqual(['undefined', 'undefined'])
       expect(await openRoutes(page)).toEqual(['TypeError', 'TypeError'])
@@ -243,7 +246,7 @@ describe.each(vites)('virtual:serve-dist/client by $name', ({ build, load }) => 
       expect(await openRoutes(page)).toEqual(['TypeError', 'TypeError'])
       expect(loads()).toBe(2)
 
-      // A later deploy: the page of this one names another chunk.
+      // After a later deploy, the page names another chunk.
       await project.write('lazy.js', 'export default "another route"')
       await buildSite(build, project)
       await page.reload()
@@ -253,13 +256,13 @@ describe.each(vites)('virtual:serve-dist/client by $name', ({ build, load }) => 
       await Promise.all([openRoutes(page), page.waitForEvent('load')])
       expect(await openRoutes(page)).toEqual(['TypeError', 'TypeError'])
       expect(loads()).toBe(4)
-      // And the same one when it has been gone for long.
+      // The same chunk again after two hours.
       await page.clock.setFixedTime(start + 120 * 60_000)
       await Promise.all([openRoutes(page), page.waitForEvent('load')])
       expect(loads()).toBe(5)
     })
 
-    test('reloads a page though a frame of it was reloaded for the same chunk', async () => {
+    test('reloads a page even if its frame was reloaded for the same chunk', async () => {
       const host = await listenForFolder()
       const { page, project, loads } = await openSite(host)
       await page.evaluate(async () => {
@@ -281,18 +284,18 @@ describe.each(vites)('virtual:serve-dist/client by $name', ({ build, load }) => 
       expect(loads()).toBe(2)
     })
 
-    test('reloads once for a page that imports at once what is gone', async () => {
+    test('reloads once for a page that immediately imports a missing chunk', async () => {
       const host = await listenForFolder()
       const { page, project, loads } = await openSite(host)
       await rm(join(project.root, 'dist/assets', await lazyOf(project)))
       await page.evaluate(() => sessionStorage.clear())
       await page.goto(`${host.origin}/?at-once`)
       await expect.poll(() => page.title().catch(() => '')).toBe('TypeError')
-      // The first visit, this one and its reload.
+      // The first visit, this visit and its reload.
       expect(loads()).toBe(3)
     })
 
-    test('reloads once for a stylesheet that is gone', async () => {
+    test('reloads once for a missing stylesheet', async () => {
       const host = await listenForFolder()
       const { page, project, loads } = await openSite(host)
       await project.write('lazy.css', 'p { color: red }')
@@ -306,8 +309,8 @@ describe.each(vites)('virtual:serve-dist/client by $name', ({ build, load }) => 
       expect(loads()).toBe(3)
     })
 
-    test('reloads once where the page may keep nothing', async () => {
-      // Of no origin, so that sessionStorage throws.
+    test('reloads once if the page has no storage', async () => {
+      // The sandbox gives the page an opaque origin, so that sessionStorage throws.
       const host = await listenForFolder({ 'Content-Security-Policy': 'sandbox allow-scripts' })
       const { page, project, loads } = await openSite(host)
       expect(await page.evaluate(storageError)).toBe('SecurityError')
@@ -317,7 +320,7 @@ describe.each(vites)('virtual:serve-dist/client by $name', ({ build, load }) => 
       expect(loads()).toBe(2)
     })
 
-    test('does not reload for a chunk that was loaded, and fails by itself', async () => {
+    test('does not reload for a chunk that throws', async () => {
       const host = await listenForFolder()
       const { page, project, loads } = await openSite(host)
       await project.write('lazy.js', 'export default undefined.name')
@@ -327,7 +330,7 @@ describe.each(vites)('virtual:serve-dist/client by $name', ({ build, load }) => 
       expect(loads()).toBe(2)
     })
 
-    test('reloads nothing, and hides no error, where the storage of the tab is full', async () => {
+    test('does not reload or hide errors if the storage is full', async () => {
       const host = await listenForFolder()
       const { page, project, loads } = await openSite(host)
       await page.evaluate(fillStorage)
@@ -336,7 +339,7 @@ describe.each(vites)('virtual:serve-dist/client by $name', ({ build, load }) => 
       expect(loads()).toBe(1)
     })
 
-    test('does not leave the page when the browser is offline', async () => {
+    test('does not reload while the browser is offline', async () => {
       const host = await listenForFolder()
       const { page, loads } = await openSite(host)
       await page.context().setOffline(true)
@@ -347,14 +350,14 @@ describe.each(vites)('virtual:serve-dist/client by $name', ({ build, load }) => 
   })
 })
 
-/** The name of the chunk that is loaded later. */
+/** Returns the name of the lazy chunk. */
 async function lazyOf(project: Project): Promise<string> {
   return (await project.list('dist/assets')).find((name) => name.startsWith('lazy')) ?? ''
 }
 
-/** What becomes of two imports of the lazy chunk: the type of the module, or the name of the error. */
+/** Imports the lazy chunk twice. Returns the type of the module or the name of the error for each. */
 function openRoutes(page: Page): Promise<string[]> {
-  // A reload may come first.
+  // A reload may interrupt the evaluation.
   return page.evaluate(importTwice).catch(() => ['undefined', 'undefined'])
 }
 
@@ -369,7 +372,7 @@ function fillStorage(): void {
     try {
       sessionStorage.setItem(`full ${size}`, 'x'.repeat(size))
     } catch {
-      // Less will do.
+      // Try a smaller size.
     }
   }
 }
@@ -386,7 +389,7 @@ async function deploy(project: Project, buildId: string): Promise<void> {
   await project.write('dist/__serve-dist/build.json', JSON.stringify({ buildId }))
 }
 
-/** Calls what the page imports, once more. */
+/** Calls `watchForUpdates` of the page again. */
 async function watch(page: Page, interval?: number): Promise<void> {
   await page.evaluate(
     (options) => {

@@ -16,7 +16,7 @@ const head = '<!doctype html><html><head><title>t</title><link rel="icon" href="
 
 const openPage = useChromium()
 
-/** What a page says, and what it complains of. */
+/** Returns the values and the console messages of a page. */
 async function visit(url: string): Promise<{ said: unknown; complaints: readonly string[] }> {
   const { page, complaints } = await openPage()
   const warnings: string[] = []
@@ -30,7 +30,7 @@ async function visit(url: string): Promise<{ said: unknown; complaints: readonly
 }
 
 describe.runIf(chromiumPath).each(vites)('virtual:serve-dist/env from a CDN by $name', ({ build }) => {
-  test("is that of each page's own host", async () => {
+  test("comes from each page's own host", async () => {
     const cdn = await listenForFolder()
     const project = await createProject({
       'index.html': `${head}<script type="module" src="/main.js"></script></head></html>`,

@@ -17,32 +17,35 @@ function withFormat(build: InlineConfig['build']): InlineConfig {
   return { plugins: [serveDist(options)], build: { ...build } }
 }
 
-describe.each(vites)('virtual:serve-dist/env by $name, in an output that is no module', ({ name, build }) => {
-  // Rolldown knows no SystemJS.
-  const formats = ['iife', 'umd', 'cjs', ...(name === 'Vite 8' ? [] : ['system'])]
-  test.each(formats)('of the format %s, is refused before the folder changes', async (format) => {
-    const project = await createProject({ ...application, 'dist/earlier.txt': 'still here' })
-    const output = Object({ format, name: 'application' })
-    await expect(build(project, withFormat({ rollupOptions: { output } }))).rejects.toThrow(
-      /cannot import a module; .* \(imported in stage\.js:3\)/,
-    )
-    // Vite 6 has emptied it before any plugin can tell.
-    const left = name === 'Vite 6' ? [] : ['earlier.txt']
-    expect(await project.list()).toEqual(expect.arrayContaining(left))
-  })
+describe.each(vites)(
+  'virtual:serve-dist/env by $name with an output that is not a module',
+  ({ name, build }) => {
+    // Rolldown does not support SystemJS.
+    const formats = ['iife', 'umd', 'cjs', ...(name === 'Vite 8' ? [] : ['system'])]
+    test.each(formats)('rejects the format %s before the folder changes', async (format) => {
+      const project = await createProject({ ...application, 'dist/earlier.txt': 'still here' })
+      const output = Object({ format, name: 'application' })
+      await expect(build(project, withFormat({ rollupOptions: { output } }))).rejects.toThrow(
+        /cannot import a module\. .* \(imported in stage\.js:3\)/,
+      )
+      // Vite 6 empties the folder before any plugin can fail.
+      const left = name === 'Vite 6' ? [] : ['earlier.txt']
+      expect(await project.list()).toEqual(expect.arrayContaining(left))
+    })
 
-  test('is refused in a library of old modules, and is a module of its own in a new one', async () => {
-    const project = await createProject(application)
-    const lib = { entry: join(project.root, 'main.js'), name: 'x', fileName: 'x' }
-    const built = build(project, withFormat({ lib: { ...lib, formats: ['es', 'umd'] } }))
-    await expect(built).rejects.toThrow('"umd" cannot import a module; ')
-    await build(project, withFormat({ lib: { ...lib, formats: ['es'] } }))
-    expect(await project.list()).toContain('serve-dist-env.js')
-  })
-})
+    test('rejects a UMD library, and adds the module to an ES library', async () => {
+      const project = await createProject(application)
+      const lib = { entry: join(project.root, 'main.js'), name: 'x', fileName: 'x' }
+      const built = build(project, withFormat({ lib: { ...lib, formats: ['es', 'umd'] } }))
+      await expect(built).rejects.toThrow('"umd" cannot import a module. ')
+      await build(project, withFormat({ lib: { ...lib, formats: ['es'] } }))
+      expect(await project.list()).toContain('serve-dist-env.js')
+    })
+  },
+)
 
-describe.runIf(isChosen({ name: 'Vite 8' }))('virtual:serve-dist/env beside plugin-legacy', () => {
-  test('is refused in chunks for old browsers, and works without these', async () => {
+describe.runIf(isChosen({ name: 'Vite 8' }))('virtual:serve-dist/env with plugin-legacy', () => {
+  test('rejects chunks for old browsers, and works without them', async () => {
     const { build } = await import('vite')
     const project = await createProject(application)
     const config = (renderLegacyChunks: boolean) =>

@@ -8,7 +8,7 @@ import { createProject, type Project } from './support/project.ts'
 import { request } from './support/request.ts'
 import { isChosen, type TestedVite, vites } from './support/vites.ts'
 
-// Names that the machine's own environment does not have.
+// Names that the environment of the test process does not contain.
 const options: ServeDistOptions = {
   env: {
     SD_TEST_URL: { required: true },
@@ -49,7 +49,7 @@ async function ask(server: ViteDevServer, path: string): Promise<string> {
   return answer.body.toString()
 }
 
-/** The module as a browser gets it. */
+/** Requests the module as a browser does. */
 function askForModule(server: ViteDevServer): Promise<string> {
   return ask(server, '/@id/__x00__virtual:serve-dist/env')
 }
@@ -60,7 +60,7 @@ function valuesIn(module: string): unknown {
 }
 
 describe.each(vites)('virtual:serve-dist/env in development by $name', (vite) => {
-  test('has the values of .env files, for browsers and for servers', async () => {
+  test('contains the values of .env files, for browsers and servers', async () => {
     const project = await createProject({ ...site, ...files })
     const server = await develop(vite, project)
     expect(valuesIn(await askForModule(server))).toEqual(expected)
@@ -69,7 +69,7 @@ describe.each(vites)('virtual:serve-dist/env in development by $name', (vite) =>
     expect(await project.read('serve-dist-env.d.ts')).toContain('readonly SD_TEST_LIMIT?: number')
   })
 
-  test('is there for dependencies that Vite bundles', async () => {
+  test('works in optimized dependencies', async () => {
     const project = await createProject({
       ...site,
       ...files,
@@ -83,7 +83,7 @@ describe.each(vites)('virtual:serve-dist/env in development by $name', (vite) =>
     expect(await ask(server, dependency)).toContain('"/@id/__x00__virtual:serve-dist/env"')
   })
 
-  test('has those of the mode and of envDir, below the environment of the process', async () => {
+  test("reads the mode's files in envDir, with precedence for the process's environment", async () => {
     vi.stubEnv('SD_TEST_RELEASE', 'of the process')
     onTestFinished(() => void vi.unstubAllEnvs())
     const project = await createProject({
@@ -96,7 +96,7 @@ describe.each(vites)('virtual:serve-dist/env in development by $name', (vite) =>
     expect(env).toMatchObject({ SD_TEST_URL: '/of-stage', SD_TEST_RELEASE: 'of the process' })
   })
 
-  test('tells all problems at once, by names alone, and is right again when the file is', async () => {
+  test('reports all problems at once without values, and recovers after the file is fixed', async () => {
     const project = await createProject({ ...site, '.env': 'SD_TEST_LIMIT=hidden\nSD_TEST_MENU={hidden' })
     const server = await develop(vite, project)
     await askForModule(server)
@@ -115,7 +115,7 @@ describe.each(vites)('virtual:serve-dist/env in development by $name', (vite) =>
     await vi.waitFor(async () => expect(valuesIn(await askForModule(server))).toEqual(changed), 10_000)
   })
 
-  test('warns once of names that look secret, in development and in builds', async () => {
+  test('warns once about names that look secret, in development and in builds', async () => {
     const project = await createProject({ ...site, ...files })
     const plugins = [serveDist({ env: { ...options.env, STRIPE_SECRET: {} } })]
     await develop(vite, project, { plugins })
@@ -124,7 +124,7 @@ describe.each(vites)('virtual:serve-dist/env in development by $name', (vite) =>
   })
 })
 
-/** Runs this in Node, in the project's folder, where no package is to be found. */
+/** Runs code in Node, in the project's folder without packages. */
 async function runInNode(project: Project, code: string, environment: Record<string, string> = {}) {
   await project.write('run.mjs', code)
   return await runCommand([process.execPath, 'run.mjs'], {
@@ -137,7 +137,7 @@ async function runInNode(project: Project, code: string, environment: Record<str
 const set = { SD_TEST_URL: 'https://api.example.org', SD_TEST_MENU: '{"__proto__":1}', SD_TEST_LIMIT: '1e2' }
 
 describe.each(vites)('virtual:serve-dist/env in the bundle of a server by $name', ({ build, buildApp }) => {
-  test('reads the environment of the process when the application first asks for a value', async () => {
+  test("reads the process's environment at the first access to a value", async () => {
     const project = await createProject({ ...site, 'show.js': `${reader}export default env` })
     await build(project, { plugins: [serveDist(options)], build: { ssr: 'show.js' } })
     expect(await project.list()).not.toContain('serve-dist-env.js')
@@ -161,7 +161,7 @@ describe.each(vites)('virtual:serve-dist/env in the bundle of a server by $name'
   })
 
   test.each([{ define: { 'process.env': {} } }, { ssr: { target: 'webworker', noExternal: true } } as const])(
-    'reads it where Vite replaces process.env, too: %j',
+    'reads the environment if Vite replaces process.env: %j',
     async (config) => {
       const project = await createProject({ ...site, 'show.js': `${reader}export default env` })
       const plugins = [serveDist(options)]
@@ -214,7 +214,7 @@ describe.runIf(isChosen({ name: 'Vite 8' }))('virtual:serve-dist/env in vitest',
     return await runCommand([process.execPath, vitest, 'run'], { cwd: project.root, isQuiet: true })
   }
 
-  test('has the values of .env files, checked, unless a test replaces the module', async () => {
+  test('contains the checked values of .env files, unless a test mocks the module', async () => {
     const passed = await runTests('SD_TEST_URL=/tested\nSD_TEST_MENU=[]')
     expect(passed.output).toMatch(/Tests +2 passed/)
     expect(passed.exitCode).toBe(0)

@@ -7,7 +7,7 @@ import { recordingPlugins } from '../src/plugin.ts'
 import { createProject, type Project } from './support/project.ts'
 import { type Ask, vites } from './support/vites.ts'
 
-// Names that the machine's own environment does not have.
+// Names that the environment of the test process does not contain.
 const options: ServeDistOptions = {
   env: { SD_TEST_URL: { required: true }, SD_TEST_RELEASE: { default: 'dev' } },
 }
@@ -17,7 +17,7 @@ const site = {
   'main.js': `${reader}document.title = env.SD_TEST_URL`,
 }
 
-/** What the manifest says of the environment: the path of its module, and the files that are one. */
+/** Returns the environment's path in the manifest, and the files that are marked as its module. */
 async function environmentIn(project: Project, folder = 'dist'): Promise<unknown> {
   const { environment, files } = await project.manifest(folder)
   return [environment?.path, ...files.flatMap(({ path, runtime }) => (runtime === true ? [path] : []))]
@@ -26,7 +26,7 @@ async function environmentIn(project: Project, folder = 'dist'): Promise<unknown
 const found = ['serve-dist-env.js', 'serve-dist-env.js']
 
 describe.each(vites)('the environment of a build by $name', ({ build, watch }) => {
-  test('is known to passes in later processes, also when the folder has moved', async () => {
+  test('is known to later processes, even if the folder was moved', async () => {
     const project = await createProject(site)
     await build(project, { plugins: [serveDist({ ...options, pass: false })] })
     const later = { root: project.root, cache: false }
@@ -39,16 +39,16 @@ describe.each(vites)('the environment of a build by $name', ({ build, watch }) =
     expect(await environmentIn(project, 'moved')).toEqual(found)
   })
 
-  test('is in the record of a build behind an integration', async () => {
+  test('is in the record of a build with an integration', async () => {
     const project = await createProject(site)
-    // As Nuxt clones plugins.
+    // Nuxt clones plugins like this.
     const plugins = recordingPlugins(options, 'astro').map((plugin) => Object.assign({}, plugin))
     await build(project, { plugins })
     await finish(join(project.root, 'dist'), { root: project.root, cache: false })
     expect(await environmentIn(project)).toEqual(found)
   })
 
-  test('follows what a watched build imports', async () => {
+  test('follows the imports of a watched build', async () => {
     const project = await createProject({ ...site, 'main.js': 'document.title = 1' })
     await watch(project, { plugins: [serveDist(options)], build: { minify: false } })
     const see = (expected: unknown[]): Promise<void> =>
@@ -65,7 +65,7 @@ describe.each(vites)('the environment of a build by $name', ({ build, watch }) =
     [{ relative: true }, '../serve-dist-env.js', './serve-dist-env.js'],
     [{ runtime: 'window.at' }, '../serve-dist-env.js', './serve-dist-env.js'],
     [undefined, '/app/serve-dist-env.js', '/app/serve-dist-env.js'],
-  ])('has its URL from renderBuiltUrl where that gives %j', async (rendered, imported, linked) => {
+  ])('uses the URL of renderBuiltUrl if it returns %j', async (rendered, imported, linked) => {
     const project = await createProject(site)
     const renderBuiltUrl = (path: string) => (path === 'serve-dist-env.js' ? rendered : undefined)
     const config = { base: '/app/', plugins: [serveDist(options)], experimental: { renderBuiltUrl } }
@@ -81,7 +81,7 @@ function onCdn(path: string, { hostType }: { readonly hostType: string }): strin
 }
 
 describe.each(vites)('the environment of a build by $name whose pages load files from a CDN', ({ build }) => {
-  test('is pointed by an import map to the host of the page', async () => {
+  test("is redirected to the page's host by an import map", async () => {
     const project = await createProject(site)
     const experimental = { renderBuiltUrl: onCdn }
     await build(project, { plugins: [serveDist(options)], experimental })
@@ -99,7 +99,7 @@ async function valuesFrom(ask: Ask): Promise<unknown> {
 }
 
 describe.each(vites)('a preview by $name of a build with an environment', ({ build, preview }) => {
-  test('has the values of .env files, below the environment of the process', async () => {
+  test("contains the values of .env files, with precedence for the process's environment", async () => {
     vi.stubEnv('SD_TEST_RELEASE', 'of the process')
     onTestFinished(() => void vi.unstubAllEnvs())
     const project = await createProject({
@@ -115,7 +115,7 @@ describe.each(vites)('a preview by $name of a build with an environment', ({ bui
     })
   })
 
-  test('warns of what is missing, by name', async () => {
+  test('warns about missing variables by name', async () => {
     const project = await createProject(site)
     const config = { plugins: [serveDist(options)] }
     await build(project, config)

@@ -16,7 +16,7 @@ const openPage = useChromium()
 
 describe.each(vites)('virtual:serve-dist/env in a service worker by $name', ({ build }) => {
   test.runIf(chromiumPath)(
-    'that is an input of the build works as a module, and follows changes',
+    'works as a module and follows changes if it is an input of the build',
     async () => {
       const project = await createProject({
         'index.html': page,
@@ -58,14 +58,16 @@ addEventListener('message', ({ ports }) => ports[0].postMessage(env.STAGE))`,
     },
   )
 
-  test('that Vite copies as it is, is refused', async () => {
+  test('rejects a service worker that Vite copies unchanged', async () => {
     const project = await createProject({
       'index.html': page,
       'main.js': `navigator.serviceWorker.register(new URL('./sw.ts', import.meta.url))`,
       'sw.ts': `import env from 'virtual:serve-dist/env'\nconsole.log(env.STAGE)`,
     })
     const config = { plugins: [serveDist(options)], build: { assetsInlineLimit: 0 } }
-    await expect(build(project, config)).rejects.toThrow(/assets\/sw-[\w-]{8}\.ts \(sw\.ts\): Vite copies it/)
+    await expect(build(project, config)).rejects.toThrow(
+      /assets\/sw-[\w-]{8}\.ts \(sw\.ts\): Vite copies this script unchanged/,
+    )
   })
 })
 
@@ -76,8 +78,8 @@ async function warningsOf(project: Project, pwa: Parameters<typeof VitePWA>[0]):
   return project.logger.warnings.splice(0).filter((warning) => warning.includes('precaches'))
 }
 
-describe.runIf(isChosen({ name: 'Vite 8' }))('virtual:serve-dist/env beside vite-plugin-pwa', () => {
-  test('is told from the precache list, and stays out of it by the line that is told', async () => {
+describe.runIf(isChosen({ name: 'Vite 8' }))('virtual:serve-dist/env with vite-plugin-pwa', () => {
+  test('warns about the precache list, and accepts the suggested exclusion', async () => {
     const project = await createProject({
       'index.html': page,
       'main.js': `import env from 'virtual:serve-dist/env'\nconsole.log(env.STAGE)`,
@@ -87,7 +89,7 @@ describe.runIf(isChosen({ name: 'Vite 8' }))('virtual:serve-dist/env beside vite
     const inject = { strategies: 'injectManifest', srcDir: 'src', filename: 'sw.js' } as const
     const told = [
       expect.stringMatching(
-        /sw\.js precaches serve-dist-env\.js: .*globIgnores: \['\*\*\/serve-dist-env\.js'\]/,
+        /sw\.js precaches serve-dist-env\.js, so .*globIgnores: \['\*\*\/serve-dist-env\.js'\]/,
       ),
     ]
     expect(await warningsOf(project, {})).toEqual(told)
@@ -97,7 +99,7 @@ describe.runIf(isChosen({ name: 'Vite 8' }))('virtual:serve-dist/env beside vite
     expect(await project.read('dist/sw.js')).toContain('index.html')
   })
 
-  test('is refused in the service worker that it builds by itself', async () => {
+  test('fails in the service worker that the plugin builds', async () => {
     const project = await createProject({
       'index.html': page,
       'main.js': '',
@@ -109,36 +111,33 @@ describe.runIf(isChosen({ name: 'Vite 8' }))('virtual:serve-dist/env beside vite
     )
   })
 
-  test.runIf(chromiumPath)(
-    'gives an application that starts offline the last values, by the documented rule',
-    async () => {
-      const project = await createProject({
-        'index.html': page,
-        'main.js': `import env from 'virtual:serve-dist/env'
+  test.runIf(chromiumPath)('keeps the last values offline with the documented rule', async () => {
+    const project = await createProject({
+      'index.html': page,
+      'main.js': `import env from 'virtual:serve-dist/env'
 window.said = env.STAGE
 navigator.serviceWorker.register('/sw.js')
 navigator.serviceWorker.ready.then(() => { window.isReady = true })`,
-      })
-      const workbox = {
-        globIgnores: ['**/serve-dist-env.js'],
-        runtimeCaching: [{ urlPattern: /\/serve-dist-env\.js$/, handler: 'NetworkFirst' as const }],
-        clientsClaim: true,
-        skipWaiting: true,
-      }
-      expect(await warningsOf(project, { workbox })).toEqual([])
-      const host = await listenForFolder({ 'Cache-Control': 'no-cache' })
-      host.serve(join(project.root, 'dist'))
-      const { page: opened } = await openPage()
-      const visit = async (): Promise<unknown> => {
-        await opened.goto(host.origin)
-        await opened.waitForFunction(() => Object(globalThis).isReady)
-        return await opened.evaluate(() => Object(globalThis).said)
-      }
-      expect(await visit()).toBe('first')
-      await project.write('dist/serve-dist-env.js', 'export default { STAGE: "second" }')
-      expect(await visit()).toBe('second')
-      await opened.context().setOffline(true)
-      expect(await visit()).toBe('second')
-    },
-  )
+    })
+    const workbox = {
+      globIgnores: ['**/serve-dist-env.js'],
+      runtimeCaching: [{ urlPattern: /\/serve-dist-env\.js$/, handler: 'NetworkFirst' as const }],
+      clientsClaim: true,
+      skipWaiting: true,
+    }
+    expect(await warningsOf(project, { workbox })).toEqual([])
+    const host = await listenForFolder({ 'Cache-Control': 'no-cache' })
+    host.serve(join(project.root, 'dist'))
+    const { page: opened } = await openPage()
+    const visit = async (): Promise<unknown> => {
+      await opened.goto(host.origin)
+      await opened.waitForFunction(() => Object(globalThis).isReady)
+      return await opened.evaluate(() => Object(globalThis).said)
+    }
+    expect(await visit()).toBe('first')
+    await project.write('dist/serve-dist-env.js', 'export default { STAGE: "second" }')
+    expect(await visit()).toBe('second')
+    await opened.context().setOffline(true)
+    expect(await visit()).toBe('second')
+  })
 })

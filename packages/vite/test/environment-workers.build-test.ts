@@ -14,7 +14,7 @@ const options = { env: { STAGE: { default: 'on the disk' } } }
 const page =
   '<!doctype html><html><head><title>t</title><link rel="icon" href="data:,"><script type="module" src="/main.js"></script></head></html>'
 
-/** What stands in each page: `said` fills with what workers send. */
+/** Code at the start of each page. Messages of workers go into `said`. */
 const listening = `
 window.said = {}
 const listen = (name, target) => {
@@ -25,7 +25,7 @@ const listen = (name, target) => {
 
 const openPage = useChromium()
 
-/** What the workers of a page say to it, when so many have. */
+/** Opens a page and returns the messages of its workers when the given number has arrived. */
 async function listenIn(url: string, count: number): Promise<Record<string, unknown>> {
   const { page: opened, complaints } = await openPage()
   await opened.goto(url)
@@ -91,7 +91,7 @@ nested.onmessage = async ({ data }) => postMessage([stage, data, (await import('
     ['/app/', undefined],
     ['./', undefined],
     ['./', { format: 'es' as const, rollupOptions: { output: deep } }],
-  ])('is what they import under the base %j', async (base, worker) => {
+  ])('is imported by workers under the base %j', async (base, worker) => {
     const project = await built(base, worker)
     const host = await listenForFolder()
     const place = base === './' ? '/some/where/' : base
@@ -112,13 +112,13 @@ nested.onmessage = async ({ data }) => postMessage([stage, data, (await import('
         'main.ts': `interface A {}\n\nexport const a: A = {}\nnew Worker(new URL('./w.js', import.meta.url), { name: 'w' })`,
       },
       {},
-      /main\.ts:4: the worker is a module and is started as a classic script.*\(imported in w\.js:3\)/s,
+      /main\.ts:4: the worker is a module but starts as a classic script.*\(imported in w\.js:3\)/s,
     ],
     [
-      'worker.format that the user set to iife',
+      "a user's worker.format iife",
       { 'main.ts': `new Worker(new URL('./w.js', import.meta.url), { type: 'module' })` },
       { worker: { format: 'iife' as const } },
-      /w\.js:3: a worker imports it, which takes a module, and Vite's option worker\.format is 'iife'/,
+      /w\.js:3: a worker imports the environment, but Vite's option worker\.format is 'iife'/,
     ],
     [
       'a shared worker from a data: URL',
@@ -133,7 +133,7 @@ nested.onmessage = async ({ data }) => postMessage([stage, data, (await import('
         'outer.js': `\nimport W from './w.js?worker&inline'\nnew W()`,
       },
       {},
-      /outer\.js:2: an inline worker in a worker has no URL/,
+      /outer\.js:2: a nested inline worker has no URL/,
     ],
     [
       'a chunk of an inline worker',
@@ -142,15 +142,15 @@ nested.onmessage = async ({ data }) => postMessage([stage, data, (await import('
         'outer.js': `import('./w.js')`,
       },
       {},
-      /main\.ts:3: an inline worker cannot load the chunk that imports it; .*\(imported in w\.js:3\)/s,
+      /main\.ts:3: an inline worker cannot load the chunk that imports the environment\. .*\(imported in w\.js:3\)/s,
     ],
     [
       'a worker from another origin',
       { 'main.ts': `import W from './w.js?worker'\nnew W()` },
       { base: 'https://cdn.example/app/' },
-      /main\.ts:1: browsers start no worker from another origin.*\(imported in w\.js:3\)/s,
+      /main\.ts:1: browsers cannot start workers from another origin.*\(imported in w\.js:3\)/s,
     ],
-  ])('is refused in %s, with file and line', async (_, files, config, message) => {
+  ])('is rejected in %s, with file and line', async (_, files, config, message) => {
     const project = await createProject({
       'index.html': page.replace('main.js', 'main.ts'),
       'w.js': `// virtual:serve-dist/env\n\nimport env from 'virtual:serve-dist/env'\npostMessage(env.STAGE)`,
@@ -159,12 +159,12 @@ nested.onmessage = async ({ data }) => postMessage([stage, data, (await import('
     await expect(build(project, { ...config, plugins: [serveDist(options)] })).rejects.toThrow(message)
   })
 
-  test('is refused without the option that says what is in it', async () => {
+  test('is rejected without the option "env"', async () => {
     const project = await createProject(workers)
-    await expect(build(project)).rejects.toThrow('say what is in it by the option "env"')
+    await expect(build(project)).rejects.toThrow('has no values. Declare them in the option "env"')
   })
 
-  test('is refused in a watched build until it is mended', async () => {
+  test('is rejected in a watched build until the code is fixed', async () => {
     const project = await createProject({
       'index.html': page,
       'main.js': startOf('classic'),

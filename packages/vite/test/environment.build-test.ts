@@ -13,7 +13,7 @@ const options: ServeDistOptions = {
 
 const head = '<!doctype html><html><head><meta charset="utf-8"><title>t</title>'
 
-/** Two pages that reach the environment, one at once and one later, and one that does not. */
+/** One page that imports the environment statically, one dynamically, and one without it. */
 const site: Record<string, string> = {
   'index.html': `${head}<script type="module" src="/main.js"></script></head></html>`,
   'deep/later.html': `${head}<script type="module" src="/later.js"></script></head></html>`,
@@ -32,7 +32,7 @@ function pagesOf(project: Project): { input: string[] } {
   }
 }
 
-/** The URLs of the environment's module in the scripts of a build, by the kind of import. */
+/** Returns the URLs by which the scripts of a build import the environment module. */
 async function importsIn(project: Project): Promise<{ path: string; url: string }[]> {
   const scripts = (await project.list()).filter(
     (path) => path.endsWith('.js') && path !== 'serve-dist-env.js',
@@ -59,7 +59,7 @@ describe.each(vites)('virtual:serve-dist/env by $name', ({ name, build }) => {
     ['./', undefined],
     ['', undefined],
     ['https://cdn.example.org/x/', 'https://cdn.example.org/x/serve-dist-env.js'],
-  ])('is a module that chunks import by its real URL under the base %j', async (base, main) => {
+  ])('is a module that chunks import by its URL under the base %j', async (base, main) => {
     const project = await createProject(site)
     await build(project, {
       base,
@@ -78,7 +78,7 @@ describe.each(vites)('virtual:serve-dist/env by $name', ({ name, build }) => {
     )
   })
 
-  test("is preloaded by pages that need it at once, announced with them, and an entry of Vite's manifest", async () => {
+  test("is preloaded by pages with static imports, announced with them, and listed in Vite's manifest", async () => {
     const project = await createProject(site)
     await build(project, {
       plugins: [serveDist(options)],
@@ -107,7 +107,7 @@ describe.each(vites)('virtual:serve-dist/env by $name', ({ name, build }) => {
     expect(linked.map(({ path }) => path)).toEqual(['index.html'])
     expect(manifest.files.filter(({ cache }) => cache === 'immutable').length).toBeGreaterThan(2)
 
-    // Backends follow the imports of Vite's own manifest.
+    // Backends follow the imports in Vite's own manifest.
     const ofVite: Record<string, { file: string; imports?: string[]; dynamicImports?: string[] }> =
       JSON.parse(await project.read('dist/.vite/manifest.json'))
     expect(Object.values(ofVite).map(({ file }) => file)).toContain('serve-dist-env.js')
@@ -117,7 +117,7 @@ describe.each(vites)('virtual:serve-dist/env by $name', ({ name, build }) => {
     expect(followed.filter((key) => !(key in ofVite))).toEqual([])
   })
 
-  test('is preloaded after the import map of a page: older browsers take no later one', async () => {
+  test("is preloaded after a page's import map, because older browsers ignore a later map", async () => {
     const own = '<script type="importmap">{"imports":{}}</script>'
     const page = `${head}${own}<script type="module" src="/main.js"></script></head></html>`
     for (const base of ['/', 'https://cdn.example.org/']) {
@@ -128,7 +128,7 @@ describe.each(vites)('virtual:serve-dist/env by $name', ({ name, build }) => {
     }
   })
 
-  test('is announced by the server where pages preload nothing', async () => {
+  test('is announced by the server if pages preload nothing', async () => {
     const project = await createProject(site)
     await build(project, {
       plugins: [serveDist(options)],
@@ -144,14 +144,14 @@ describe.each(vites)('virtual:serve-dist/env by $name', ({ name, build }) => {
     expect(linked).toEqual([['index.html', 'modulepreload', false]])
   })
 
-  test.each(['./', ''])('is preloaded from where the page lies under the base %j', async (base) => {
+  test.each(['./', ''])('is preloaded relative to the page under the base %j', async (base) => {
     const project = await createProject({ ...site, 'later.js': site['main.js'] ?? '' })
     await build(project, { base, plugins: [serveDist(options)], build: { rollupOptions: pagesOf(project) } })
     expect(await project.read('dist/index.html')).toContain('href="./serve-dist-env.js"')
     expect(await project.read('dist/deep/later.html')).toContain('href="../serve-dist-env.js"')
   })
 
-  test('gives chunks another name where its URL is another one', async () => {
+  test('changes the names of chunks when its URL changes', async () => {
     const names: string[][] = []
     for (const envFileName of ['one.js', 'two.js']) {
       const project = await createProject(site)
@@ -165,7 +165,7 @@ describe.each(vites)('virtual:serve-dist/env by $name', ({ name, build }) => {
     expect(names[0]).not.toEqual(names[1])
   })
 
-  test.each([true, false])('leaves source maps right (minified: %j)', async (isMinified) => {
+  test.each([true, false])('keeps source maps correct (minified: %j)', async (isMinified) => {
     const project = await createProject(site)
     await build(project, {
       base: './',
@@ -187,7 +187,7 @@ describe.each(vites)('virtual:serve-dist/env by $name', ({ name, build }) => {
     expect(source[entry.originalLine]?.slice(entry.originalColumn)).toMatch(/^(?:new )?Error\(/)
   })
 
-  test('is no part of a build that does not import it, which says so', async () => {
+  test('is not part of a build that does not import it, with a warning', async () => {
     const project = await createProject({ ...site, 'shared.js': 'export const api = 1', 'later.js': '1' })
     await build(project, { plugins: [serveDist(options)], build: { rollupOptions: pagesOf(project) } })
     expect(await project.list()).not.toContain('serve-dist-env.js')
@@ -195,33 +195,33 @@ describe.each(vites)('virtual:serve-dist/env by $name', ({ name, build }) => {
     expect(project.logger.warnings.join()).toMatch(/no script for browsers imports "virtual:serve-dist\/env"/)
   })
 
-  test('is refused where the options do not say what is in it', async () => {
+  test('is rejected if the options do not declare it', async () => {
     const project = await createProject(site)
     const built = build(project, { build: { rollupOptions: pagesOf(project) } })
-    await expect(built).rejects.toThrow(/by the option "env", such as serveDist\(\{ env:/)
+    await expect(built).rejects.toThrow(/in the option "env", such as serveDist\(\{ env:/)
   })
 
-  test('is refused where a name is imported of it, or Vite is told to leave it out', async () => {
+  test("is rejected if the code imports a name of it, or Vite's configuration makes it external", async () => {
     const index = '<!doctype html><script type="module" src="/main.ts"></script>'
     const main = "\nimport { API_URL } from 'virtual:serve-dist/env'\nconsole.log(API_URL as string)"
     const project = await createProject({ 'index.html': index, 'main.ts': main })
     const config = { plugins: [serveDist(options)] }
     await expect(build(project, config)).rejects.toThrow(
-      /main\.ts:2: .* import env from "virtual:serve-dist\/env", and env\.API_URL/,
+      /main\.ts:2: .*import env from "virtual:serve-dist\/env", and env\.API_URL/,
     )
     await project.write('main.ts', "import env from 'virtual:serve-dist/env'\nconsole.log(env)")
     const left = build(project, { ...config, build: { rollupOptions: { external: /^virtual:/ } } })
     await expect(left).rejects.toThrow(/assets\/index-.*\.js: .*rollupOptions\.external/)
   })
 
-  test.runIf(name === 'Vite 8')('is refused where CommonJS requires it', async () => {
+  test.runIf(name === 'Vite 8')('is rejected if CommonJS code requires it', async () => {
     const required = "module.exports = require('virtual:serve-dist/env')"
     const project = await createProject({ ...site, 'main.js': "import './main.cjs'", 'main.cjs': required })
     const built = build(project, { plugins: [serveDist(options)] })
     await expect(built).rejects.toThrow(/main\.cjs:1: .*require/)
   })
 
-  test('is refused in a page that says which bytes it has', async () => {
+  test('is rejected in a page with its integrity digest', async () => {
     const project = await createProject(site)
     const integrity: Plugin = {
       name: 'integrity',
@@ -233,12 +233,12 @@ describe.each(vites)('virtual:serve-dist/env by $name', ({ name, build }) => {
       },
     }
     const built = build(project, { plugins: [integrity, serveDist(options)] })
-    await expect(built).rejects.toThrow(/index\.html: "integrity" says which bytes serve-dist-env\.js has/)
+    await expect(built).rejects.toThrow(/index\.html: "integrity" fixes the content of serve-dist-env\.js/)
   })
 
-  test('is refused where public/ has a file of its name', async () => {
+  test('is rejected if public/ has a file of the same name', async () => {
     const project = await createProject({ ...site, 'public/serve-dist-env.js': '' })
     const built = build(project, { plugins: [serveDist(options)] })
-    await expect(built).rejects.toThrow(/serve-dist-env\.js: .* rename yours, or .* "envFileName"/)
+    await expect(built).rejects.toThrow(/serve-dist-env\.js: .* Rename your file, or .* "envFileName"/)
   })
 })

@@ -7,7 +7,7 @@ import { recordingPlugins } from '../src/plugin.ts'
 import { application, createProject, type Project, prose } from './support/project.ts'
 import { vites } from './support/vites.ts'
 
-/** As frameworks end a build: copies the client's files, without hidden ones, and adds a page. */
+/** Ends a build like frameworks: copies the client's visible files and adds a page. */
 async function deploy(project: Project): Promise<void> {
   await cp(join(project.root, 'dist'), join(project.root, 'out'), { recursive: true, filter: isVisible })
   await project.write('out/about/index.html', `<!doctype html><p>${prose('about')}`)
@@ -18,7 +18,7 @@ function isVisible(path: string): boolean {
 }
 
 describe.each(vites)('finishBuild after a build by $name', ({ build }) => {
-  test('describes and compresses the final folder, by what the bundler knew', async () => {
+  test('describes and compresses the final folder, with the facts of the bundler', async () => {
     const project = await createProject(application)
     const options = { codings: ['br'], serving: { securityHeaders: true } } as const
     await build(project, { plugins: recordingPlugins(options, 'astro'), base: '/docs/', appType: 'mpa' })
@@ -44,7 +44,7 @@ describe.each(vites)('finishBuild after a build by $name', ({ build }) => {
     expect((await project.classes('out'))['about/index.html']).toBe('immutable')
   })
 
-  test('keeps what a framework promises of its names beside another build for browsers', async () => {
+  test('applies the promises of a framework when there is another build for browsers', async () => {
     const project = await createProject(application)
     const [plugins, other] = [recordingPlugins({}, 'astro'), recordingPlugins({})]
     await build(project, { plugins, build: { assetsDir: '_astro' } })
@@ -56,7 +56,7 @@ describe.each(vites)('finishBuild after a build by $name', ({ build }) => {
     expect((await project.classes('out'))['about/index.html']).toBe('immutable')
   })
 
-  test('fails where the folder is over its budget, and makes nothing with `pass: false`', async () => {
+  test('fails if the folder exceeds its budget, and writes nothing with `pass: false`', async () => {
     const project = await createProject({ 'out/index.html': prose('page') })
     const finished = {
       folder: join(project.root, 'out'),
@@ -66,7 +66,7 @@ describe.each(vites)('finishBuild after a build by $name', ({ build }) => {
     await finishBuild({ ...finished, options: { pass: false } })
     expect(await project.list('out')).toEqual(['index.html'])
     await expect(finishBuild({ ...finished, options: { budgets: ['total=1:br'] } })).rejects.toThrow(
-      'weighs more than its budgets allow',
+      'This build exceeds its budgets',
     )
   })
 })

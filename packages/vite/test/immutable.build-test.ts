@@ -3,7 +3,7 @@ import serveDist from '../src/index.ts'
 import { application, createProject, prose } from './support/project.ts'
 import { vites } from './support/vites.ts'
 
-/** Names with the hash taken out, so that the three bundlers can be compared. */
+/** Removes hashes from names, so that bundlers can be compared. */
 function withoutHashes(classes: Record<string, string>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(classes).map(([path, cache]) => [
@@ -14,7 +14,7 @@ function withoutHashes(classes: Record<string, string>): Record<string, string> 
 }
 
 describe.each(vites)('the cache classes of a build by $name', ({ build }) => {
-  test('are immutable for what the bundler hashed and for nothing else', async () => {
+  test('are immutable for files that the bundler hashed, and for no others', async () => {
     const project = await createProject({
       ...application,
       'main.js': `${application['main.js']}
@@ -40,7 +40,7 @@ describe.each(vites)('the cache classes of a build by $name', ({ build }) => {
       generateBundle(this: { emitFile(file: object): string }) {
         for (const source of ['a', 'b']) this.emitFile({ type: 'asset', name: 'two.svg', source })
         this.emitFile({ type: 'asset', name: 'logo.svg', source: 'chosen' })
-        // As long as a hash, and where the pattern puts it: nothing tells which of both the bundler named.
+        // As long as a hash and in the same place, so it is unknown which of both names the bundler made.
         const lookalike = 'assets/logo-original.svg'
         this.emitFile({ type: 'asset', fileName: lookalike, name: 'logo.svg', source: 'chosen' })
       },
@@ -80,7 +80,7 @@ describe.each(vites)('the cache classes of a build by $name', ({ build }) => {
     expect(maps.map((path) => classes[path])).toEqual(maps.map(() => 'revalidate'))
   })
 
-  test('follow patterns of the user', async () => {
+  test("follow the user's patterns", async () => {
     const project = await createProject({
       ...application,
       'main.js': `${application['main.js']}; import a from './a.svg?url'; import b from './b.png?url'; console.log(a, b)`,
@@ -135,7 +135,7 @@ describe.each(vites)('the cache classes of a build by $name', ({ build }) => {
     })
   })
 
-  test('keep the plugins that the user gave to workers', async () => {
+  test("keep the user's plugins for workers", async () => {
     const project = await createProject({
       'index.html': '<script type="module" src="/main.js"></script>',
       'main.js': `new Worker(new URL('./w.js', import.meta.url), { type: 'module' })`,

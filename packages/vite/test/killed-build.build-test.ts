@@ -8,7 +8,7 @@ import serveDist from '../src/index.ts'
 import { application, createProject, type Project, prose } from './support/project.ts'
 import { vites } from './support/vites.ts'
 
-/** Keeps what a kill would leave on the disk, once other plugins are through with each of these hooks. */
+/** Copies the folder after all plugins have run in each of these hooks, as a kill would leave it. */
 function photographer(project: Project): Plugin {
   let shots = 0
   const take = (hook: string) => async () => {
@@ -35,7 +35,7 @@ function failing(hook: string): Plugin {
   }
 }
 
-/** Before ours has its turn; of Vite 8, before the folder is emptied as well. */
+/** Fails before the hook of serveDist. With Vite 8, also before the folder is emptied. */
 const failingFirst: Plugin = {
   name: 'failing',
   renderStart: {
@@ -58,7 +58,7 @@ describe.each(vites)('a build that is killed with $name', ({ build }) => {
   test.each([
     ['that is emptied', emptied],
     ['that is not', kept],
-  ])('before its pass is refused by the server, in a folder %s', async (_name, options) => {
+  ])('before its compression is rejected by the server, in a folder %s', async (_name, options) => {
     const project = await createProject({ ...application, 'public/words.txt': prose('words') })
     const camera = photographer(project)
     const config = () => ({ plugins: [camera, serveDist()], build: { ...options } })
@@ -80,11 +80,11 @@ describe.each(vites)('a build that is killed with $name', ({ build }) => {
     }
   })
 
-  test('says how the folder is served to who compresses what is there', async () => {
+  test('records for a later compression how to serve the folder', async () => {
     const project = await createProject({ ...application, 'public/words.txt': prose('words') })
     const plugins = [photographer(project), serveDist({ exclude: ['words.txt'] })]
     await build(project, { plugins, base: '/app/' })
-    // As where nobody has built before.
+    // Remove the cache, as on another machine.
     await rm(join(project.root, 'node_modules'), { recursive: true, maxRetries: 5 })
     const killed = await readdir(join(project.root, 'killed'))
     expect(killed).toHaveLength(4)
@@ -95,7 +95,7 @@ describe.each(vites)('a build that is killed with $name', ({ build }) => {
     }
   })
 
-  test('leaves no folder of several outputs that is served', async () => {
+  test('leaves no folder of several outputs that the server accepts', async () => {
     const project = await createProject({ ...application, 'public/words.txt': prose('words') })
     const plugins = [photographer(project), serveDist()]
     await build(project, { plugins, build: twoFolders(project) })
@@ -108,14 +108,17 @@ describe.each(vites)('a build that is killed with $name', ({ build }) => {
     for (const output of ['a', 'b']) {
       await expect(loadSite(join(project.root, 'dist', output))).resolves.toMatchObject({ base: '/' })
     }
-    // No output went there.
+    // No output has this folder.
     expect(await readdir(join(project.root, 'dist'))).toEqual(['a', 'b'])
   })
 })
 
 describe.each(vites)('a build that fails with $name', ({ build }) => {
-  test('before it writes keeps the folder as it was', async () => {
-    const project = await createProject({ ...application, 'dist/index.html': prose('of somebody else') })
+  test('before it writes keeps the folder unchanged', async () => {
+    const project = await createProject({
+      ...application,
+      'dist/index.html': prose('written by another program'),
+    })
     const built = build(project, { plugins: [serveDist(), failing('transform')] })
     await expect(built).rejects.toThrow('broken on purpose')
     expect(await project.list()).toEqual(['index.html'])
@@ -126,16 +129,16 @@ describe.each(vites)('a build that fails with $name', ({ build }) => {
     ['renderStart', failingFirst],
     ['renderChunk', failing('renderChunk')],
     ['writeBundle', failing('writeBundle')],
-  ])('in %s says that the folder is not served any more', async (_hook, breaker) => {
+  ])('in %s warns that the server rejects the folder', async (_hook, breaker) => {
     const project = await createProject({ ...application, 'public/words.txt': prose('words') })
     await expect(build(project, { plugins: [serveDist(), breaker] })).rejects.toThrow('broken on purpose')
-    expect(project.logger.warnings.join('\n')).toContain(`${join(project.root, 'dist')} is not served until`)
+    expect(project.logger.warnings.join('\n')).toContain(`the server rejects ${join(project.root, 'dist')}`)
     await expect(loadSite(join(project.root, 'dist'))).rejects.toThrow('did not finish')
     await build(project)
     await expect(loadSite(join(project.root, 'dist'))).resolves.toMatchObject({ base: '/' })
   })
 
-  test('is told of that failure also where its folder cannot be marked', async () => {
+  test('reports that failure even if it cannot mark its folder', async () => {
     const project = await createProject(application)
     const breaker: Plugin = {
       name: 'failing',

@@ -10,7 +10,7 @@ import { vites } from './support/vites.ts'
 
 const head = '<!doctype html><title>t</title>'
 
-/** Two pages that share a chunk, with styles on every level, and a lazy chunk with a style of its own. */
+/** Two pages that share a chunk, with styles at each level, and a lazy chunk with its own style. */
 const site: Record<string, string> = {
   'index.html': `${head}<script type="module" src="/main.js"></script>`,
   'guide/start.html': `${head}<script type="module" src="../guide.js"></script>`,
@@ -31,13 +31,13 @@ function inputsOf(project: Project): { input: string[] } {
   return { input: ['index.html', 'guide/start.html'].map((name) => join(project.root, name)) }
 }
 
-/** Takes everything out of the pages but their scripts, as a plugin may. */
+/** Removes all links from the pages, as a plugin may do. */
 const stripLinks: Plugin = {
   name: 'strip-links',
   transformIndexHtml: { order: 'post', handler: (html) => html.replaceAll(/<link [^>]*>/g, '') },
 }
 
-/** `rel name` of each link, hashes taken out, `!` where the page does not name it. */
+/** Returns `rel name` of each link without hashes, with `!` if the page does not contain the link. */
 async function linksOf(project: Project, page: string, folder = 'dist'): Promise<string[]> {
   const { files } = await project.manifest(folder)
   return (files.find(({ path }) => path === page)?.links ?? []).map(
@@ -50,7 +50,7 @@ function withoutHash(path: string): string {
 }
 
 describe.each(vites)('the links of pages by $name', ({ build }) => {
-  test('are what each page needs at once, all of it in the page as Vite writes it', async () => {
+  test("are the static dependencies of each page, all in Vite's own pages", async () => {
     const project = await createProject(site)
     await build(project, { build: { rollupOptions: inputsOf(project), assetsInlineLimit: 0 } })
     expect(await linksOf(project, 'index.html')).toEqual([
@@ -69,7 +69,7 @@ describe.each(vites)('the links of pages by $name', ({ build }) => {
     expect(styles.map(({ crossorigin }) => crossorigin)).toEqual([true, true, true])
   })
 
-  test('say what a page lacks, fonts by option', async () => {
+  test('list files that a page does not name, with fonts by option', async () => {
     const project = await createProject(site)
     await build(project, {
       plugins: [stripLinks, serveDist({ preload: { fonts: true } })],
@@ -91,7 +91,7 @@ describe.each(vites)('the links of pages by $name', ({ build }) => {
     ],
     ['./', ['preload assets/style.css', 'modulepreload assets/index.js', 'modulepreload assets/shared.js !']],
     ['https://cdn.example/v1/', []],
-  ])('with one style for all, without preloads of Vite, under base %j', async (base, expected) => {
+  ])("work with one stylesheet and without Vite's preloads, under base %j", async (base, expected) => {
     const project = await createProject(site)
     await build(project, {
       base,
@@ -105,7 +105,7 @@ describe.each(vites)('the links of pages by $name', ({ build }) => {
     expect(await linksOf(project, 'index.html')).toEqual(expected)
   })
 
-  test('leave out scripts for old browsers, inlined styles, and all of it by option', async () => {
+  test('exclude scripts for old browsers and inlined styles, and can be disabled', async () => {
     const files = {
       ...site,
       'main.js': `import css from './main.css?inline'; console.log(css, ${JSON.stringify(prose('main'))})`,
@@ -127,7 +127,7 @@ describe.each(vites)('the links of pages by $name', ({ build }) => {
     expect(await linksOf(project, 'index.html')).toEqual([])
   })
 
-  test('reach pages that were written after the bundle', async () => {
+  test('cover pages that were written after the bundle', async () => {
     const project = await createProject(site)
     const prerender: Plugin = {
       name: 'prerender',
@@ -148,7 +148,7 @@ describe.each(vites)('the links of pages by $name', ({ build }) => {
 interface HintedAnswer {
   readonly status: number
   readonly link: string | undefined
-  /** The `Link` of each 103 before it. */
+  /** The `Link` fields of earlier 103 responses. */
   readonly hints: readonly (string | undefined)[]
 }
 
@@ -174,14 +174,14 @@ function linkOf({ link }: NodeJS.Dict<string | string[]>): string | undefined {
   return Array.isArray(link) ? link.join(', ') : link
 }
 
-/** A member of a `Link` field, as the server writes it. */
+/** Returns a member of a `Link` field in the server's format. */
 function memberOf(base: string, { path, rel, as }: ManifestLink): string {
   return `<${base}${path}>; rel=${rel}${as === undefined ? '' : `; as=${as}`}; crossorigin`
 }
 
-describe.each(vites)('a build by $name that is served', ({ build }) => {
+describe.each(vites)('the server of a build by $name', ({ build }) => {
   test.each([true, false])(
-    'announces what the page lacks on the 200, everything on a 103 where that is asked for (%s)',
+    'announces missing links on the 200, and all links on a 103 if the option is on (%s)',
     async (earlyHints) => {
       const project = await createProject(site)
       await build(project, {

@@ -5,12 +5,12 @@ import serveDist from '../src/index.ts'
 import { application, createProject } from './support/project.ts'
 import { vites } from './support/vites.ts'
 
-/** A pattern that hangs on all that a bundler hands out. */
+/** A pattern that depends on all arguments of the bundler. */
 function byOriginal({ names, originalFileNames, source }: Rollup.PreRenderedAsset): string {
   return `b${originalFileNames.length}-${source.length}/${names.join('+')}-[hash][extname]`
 }
 
-/** A folder of an output is relative to where Vite runs. */
+/** Makes folders of outputs absolute, because Vite resolves them against the working directory. */
 function within(root: string, { rollupOptions, ...options }: BuildOptions): BuildOptions {
   if (rollupOptions?.output === undefined) return options
   const output: Rollup.OutputOptions[] = []
@@ -24,7 +24,7 @@ const builds: readonly [string, BuildOptions][] = [
   ['an application', { assetsInlineLimit: 0, cssCodeSplit: false }],
   ['a library', { lib: { entry: 'main.js', formats: ['es'], fileName: 'own', cssFileName: 'look' } }],
   [
-    'outputs with patterns of their own',
+    'outputs with their own patterns',
     {
       assetsInlineLimit: 0,
       rollupOptions: {
@@ -35,7 +35,7 @@ const builds: readonly [string, BuildOptions][] = [
 ]
 
 describe.each(vites)('the names of a build by $name', ({ build }) => {
-  test.each(builds)('are those of %s without the plugin', async (_, options) => {
+  test.each(builds)('equal those of %s without the plugin', async (_, options) => {
     const project = await createProject({
       ...application,
       'main.js': `${application['main.js']}; import a from './a.svg?url'; console.log(a)`,

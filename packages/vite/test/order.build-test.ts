@@ -10,7 +10,7 @@ import { application, createProject, type Project, prose } from './support/proje
 import { createRecordingLogger } from './support/recording-logger.ts'
 import { vites } from './support/vites.ts'
 
-/** Writes into the build when every output is there, as generators of service workers do. */
+/** Writes into the build after all outputs, as generators of service workers do. */
 function lateWriter(project: Project, path: string, order?: 'post'): Plugin {
   const handler = async () => {
     await new Promise((resolve) => setImmediate(resolve))
@@ -23,8 +23,8 @@ function lateWriter(project: Project, path: string, order?: 'post'): Plugin {
   }
 }
 
-describe.each(vites)('the pass of serveDist with $name', ({ build }) => {
-  test('comes after plugins that finish in closeBundle, wherever they stand', async () => {
+describe.each(vites)('the compression of serveDist with $name', ({ build }) => {
+  test('runs after plugins that finish in closeBundle, in any order', async () => {
     const project = await createProject(application)
     const plugins = [
       lateWriter(project, 'first.js', 'post'),
@@ -45,14 +45,16 @@ describe.each(vites)('the pass of serveDist with $name', ({ build }) => {
     expect(project.logger.warnings).toEqual([])
   })
 
-  test('names a plugin that finishes still later', async () => {
+  test('names a plugin that finishes later', async () => {
     const project = await createProject(application)
     const late = { ...lateWriter(project, 'late.js', 'post'), enforce: 'post' as const }
     await build(project, { plugins: [serveDist(), late] })
-    expect(project.logger.warnings).toEqual([expect.stringContaining('"writer-of-late.js" comes later')])
+    expect(project.logger.warnings).toEqual([
+      expect.stringContaining('"writer-of-late.js" runs after serveDist()'),
+    ])
   })
 
-  test('is one when the plugin stands in the configuration twice', async () => {
+  test('runs once if the plugin is in the configuration twice', async () => {
     const project = await createProject(application)
     const logger = createRecordingLogger()
     const plugins = [serveDist({ codings: ['br'] }), serveDist({ codings: ['gzip'] })]
@@ -63,7 +65,7 @@ describe.each(vites)('the pass of serveDist with $name', ({ build }) => {
     expect(names.filter((name) => name.endsWith('.gz'))).toEqual([])
     expect(Object.values(await project.classes())).toContain('immutable')
 
-    // Frameworks build one project several times, each time with a logger of its own.
+    // Frameworks build a project several times with separate loggers.
     const second = createRecordingLogger()
     await build(project, { plugins, customLogger: second })
     expect(second.warnings).toEqual([])
@@ -106,7 +108,7 @@ describe.each(vites)('a build that fails with $name', ({ build }) => {
     expect(names.filter((name) => /\.(br|gz|zst)$|manifest\.json$/.test(name))).toEqual([])
   })
 
-  // Vite copies public files when modules are transformed: from there on an earlier manifest would be wrong.
+  // Vite copies public files during the transformation of modules. After that, an earlier manifest would be wrong.
   test.each([
     ['transform', true],
     ['buildEnd', true],
@@ -118,7 +120,7 @@ describe.each(vites)('a build that fails with $name', ({ build }) => {
     const failing: Plugin = {
       name: 'failing',
       [hook]: async () => {
-        // Long enough for whatever would be done at the same time.
+        // Wait long enough for concurrent changes.
         for (let look = 0; look < 50 && (await project.list()).includes(manifestPath); look += 1);
         throw new Error('broken on purpose')
       },
@@ -165,7 +167,7 @@ describe.each(vites)('a build that fails with $name', ({ build }) => {
     },
   )
 
-  test('in the pass names the file', async () => {
+  test('in the compression names the file', async () => {
     const project = await createProject(application)
     const blocker: Plugin = {
       name: 'blocker',
@@ -175,10 +177,10 @@ describe.each(vites)('a build that fails with $name', ({ build }) => {
       },
     }
     const built = build(project, { plugins: [blocker, serveDist()] })
-    await expect(built).rejects.toThrow(/dist: cannot be written to .*\.serve-dist/)
-    // As Vite 8 prints it.
+    await expect(built).rejects.toThrow(/dist: cannot write to this folder .*\.serve-dist/)
+    // Print the error like Vite 8.
     const printed = inspect(await built.catch((error: unknown) => error))
-    expect(printed.match(/cannot be written to/g)).toHaveLength(1)
+    expect(printed.match(/cannot write to this folder/g)).toHaveLength(1)
     expect(printed).not.toMatch(/^ +at /m)
     expect((await project.list()).filter((name) => name.endsWith('.br'))).toEqual([])
   })

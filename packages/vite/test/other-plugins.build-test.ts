@@ -8,14 +8,14 @@ import serveDist from '../src/index.ts'
 import { application, createProject, type Project } from './support/project.ts'
 import { isChosen } from './support/vites.ts'
 
-/** What a service worker fetches when it is installed: one that is not there, and it never installs. */
+/** Returns the URLs that a service worker fetches during its installation. The installation fails if one is missing. */
 async function precached(project: Project): Promise<string[]> {
   const worker = await readFile(join(project.root, 'dist/sw.js'), 'utf8')
   return [...worker.matchAll(/"url": "([^"]+)"/g)].flatMap(([, url]) => url ?? [])
 }
 
-describe.runIf(isChosen({ name: 'Vite 8' }))('serveDist beside other plugins', () => {
-  test('leaves a service worker only files that are served, in a folder that is not emptied', async () => {
+describe.runIf(isChosen({ name: 'Vite 8' }))('serveDist with other plugins', () => {
+  test('shows a service worker only served files, in a folder that is not emptied', async () => {
     const project = await createProject(application)
     const workbox = { globPatterns: ['**/*'] }
     const pwa = VitePWA({ workbox, injectRegister: false, manifest: false, mode: 'development' })
@@ -28,14 +28,14 @@ describe.runIf(isChosen({ name: 'Vite 8' }))('serveDist beside other plugins', (
     const urls = await precached(project)
     expect(urls.filter((url) => !Object.hasOwn(served, url))).toEqual([])
     expect(urls.length).toBeGreaterThan(4)
-    // The chunk of the build before is still there, unchanged.
+    // The chunk of the earlier build still exists, unchanged.
     const earlier = Object.keys(first).filter((path) => path.startsWith('assets/lazy-'))
     expect(earlier.map((path) => served[path])).toEqual(['immutable'])
     const variants = (await project.manifest()).files.flatMap((file) => file.variants)
     expect(variants.length).toBeGreaterThan(0)
   })
 
-  test('knows the hash in the names of scripts for old browsers, polyfills among them', async () => {
+  test('recognizes hashes in names of scripts for old browsers and of polyfills', async () => {
     const project = await createProject(application)
     const plugins = [legacy({ targets: ['chrome 60'], modernPolyfills: ['es.array.at'] }), serveDist()]
     await build(project.config({ plugins }))

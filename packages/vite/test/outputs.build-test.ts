@@ -34,7 +34,7 @@ describe.each(vites)('serveDist with $name', ({ build, buildApp, load }) => {
     expect(project.logger.infos.at(-1)).toContain('data/words.txt')
   })
 
-  test('passes its options on', async () => {
+  test('applies its options', async () => {
     const project = await createProject({ ...application, 'public/private/notes.txt': prose('notes') })
     const options = { codings: ['br'], exclude: ['private/**'], minimumSize: 2500 } as const
     await build(project, { plugins: [serveDist(options)] })
@@ -46,7 +46,7 @@ describe.each(vites)('serveDist with $name', ({ build, buildApp, load }) => {
     expect(files.find(({ size }) => size < 2500 && size > 1024)?.variants ?? []).toEqual([])
   })
 
-  test('refuses wrong options before anything is built', () => {
+  test('rejects invalid options before the build', () => {
     expect(() => serveDist({ minimumSize: -1 })).toThrow(/minimumSize/)
   })
 
@@ -61,7 +61,7 @@ describe.each(vites)('serveDist with $name', ({ build, buildApp, load }) => {
     expect((await project.manifest()).base).toBe(expected)
   })
 
-  test('takes the folder, the assets and the type of application from Vite', async () => {
+  test("uses Vite's folder, assets directory and type of application", async () => {
     const project = await createProject(
       Object.fromEntries(Object.entries(application).map(([path, text]) => [`app/${path}`, text])),
     )
@@ -75,7 +75,7 @@ describe.each(vites)('serveDist with $name', ({ build, buildApp, load }) => {
     expect(manifest.files.filter(({ cache }) => cache === 'immutable')).toHaveLength(3)
   })
 
-  test('gives each folder of several outputs a manifest', async () => {
+  test('writes a manifest for each folder of several outputs', async () => {
     const project = await createProject(application)
     await build(project, {
       build: {
@@ -92,7 +92,7 @@ describe.each(vites)('serveDist with $name', ({ build, buildApp, load }) => {
     expect(await project.classes('dist/b')).toHaveProperty(['entry.js'], 'revalidate')
   })
 
-  test('describes a folder inside another one with the outer', async () => {
+  test('describes a nested folder in the outer manifest', async () => {
     const project = await createProject(application)
     await build(project, {
       build: { rollupOptions: { output: [{}, { dir: join(project.root, 'dist/second') }] } },
@@ -108,19 +108,19 @@ describe.each(vites)('serveDist with $name', ({ build, buildApp, load }) => {
     await expect(project.manifest('dist/second')).rejects.toThrow('ENOENT')
   })
 
-  test('leaves a build for a server alone', async () => {
+  test('only records a build for a server', async () => {
     const project = await createProject({ 'server.js': `export default ${JSON.stringify(prose('server'))}` })
     await build(project, { build: { ssr: 'server.js' } })
     expect(await project.list()).toEqual([recordPath, 'server.mjs'])
   })
 
-  test('does nothing when nothing is written', async () => {
+  test('does nothing if Vite writes no files', async () => {
     const project = await createProject(application)
     await build(project, { build: { write: false } })
     await expect(project.list()).rejects.toThrow('ENOENT')
   })
 
-  test('leaves a dev server alone', async () => {
+  test('does nothing in a dev server', async () => {
     const { createServer } = await load()
     const project = await createProject({ ...application, 'dist/index.html': prose('earlier') })
     const server = await createServer(
@@ -131,7 +131,7 @@ describe.each(vites)('serveDist with $name', ({ build, buildApp, load }) => {
     expect(await project.list()).toEqual(['index.html'])
   })
 
-  test('removes what it made before and nobody else made, when the folder is not emptied', async () => {
+  test('removes its own old variants only, if the folder is not emptied', async () => {
     const project = await createProject(application)
     const config = { build: { emptyOutDir: false } }
     await build(project, config)
@@ -141,7 +141,7 @@ describe.each(vites)('serveDist with $name', ({ build, buildApp, load }) => {
     const lazy = before.find((path) => /lazy-.*\.js$/.test(path)) ?? ''
     expect(before).toContain(`${lazy}.br`)
 
-    // The new build no longer compresses what it finds there of the old one's lazy chunk.
+    // The new build does not compress the old chunk, because it is too small now.
     await project.write(`dist/${lazy}`, 'tiny')
     await project.write('lazy.js', `export default ${JSON.stringify(prose('changed'))}`)
     await build(project, config)
@@ -153,7 +153,7 @@ describe.each(vites)('serveDist with $name', ({ build, buildApp, load }) => {
   })
 
   test.each([false, true])(
-    'compresses the environments for clients only (shared configuration: %s)',
+    'compresses only client environments (shared configuration: %s)',
     async (sharedConfigBuild) => {
       const project = await createProject({
         ...application,
@@ -187,7 +187,7 @@ describe.each(vites)('serveDist with $name', ({ build, buildApp, load }) => {
     },
   )
 
-  test('keeps builds that run at the same time apart', async () => {
+  test('separates concurrent builds', async () => {
     const one = await createProject(application)
     const two = await createProject({
       ...application,

@@ -12,7 +12,7 @@ import { isChosen } from './support/vites.ts'
 
 const openPage = useChromium()
 
-/** The directives that a page violates. */
+/** Returns the directives that a page violates. */
 async function violationsOf(url: string): Promise<string[]> {
   const { page } = await openPage()
   await page.addInitScript(() => {
@@ -26,7 +26,7 @@ async function violationsOf(url: string): Promise<string[]> {
 }
 
 describe.runIf(chromiumPath !== undefined && isChosen({ name: 'Vite 8' }))('the policy of a build', () => {
-  test('names the host of its files where a browser needs it, and inline workers', async () => {
+  test('contains the host of files for each directive, and inline workers', async () => {
     const cdn = await listenForFolder()
     const project = await createProject({
       'index.html':
@@ -73,7 +73,7 @@ import('./later.js')`,
       ...needs,
       [name]: (needs[name] ?? []).filter((text) => text !== source),
     })
-    // What is left of `worker-src` alone takes the place of `script-src`.
+    // The remaining `worker-src` replaces `script-src`.
     expect(await visit(without('worker-src', 'blob:'))).toEqual(['worker-src'])
     expect(await visit(without('script-src', cdn.origin))).toEqual(['script-src-elem'])
     for (const name of ['connect-src', 'font-src', 'img-src', 'media-src'])

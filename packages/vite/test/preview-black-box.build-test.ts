@@ -18,12 +18,13 @@ describeBlackBox({
       logLevel: 'error',
       plugins: [serveDist()],
       build: { outDir: directory },
-      // The requests are for example.org; CORS would put an Origin into every Vary.
+      // The requests are for example.org. CORS would add Origin to each Vary.
       preview: { port: 0, host: '127.0.0.1', allowedHosts: true, cors: false },
     })
     closers.push(() => server.close())
     const address = server.httpServer.address()
-    if (typeof address !== 'object' || address === null) throw new TypeError('listens on no port')
+    if (typeof address !== 'object' || address === null)
+      throw new TypeError('the server does not listen on a port')
     return address.port
   },
 })

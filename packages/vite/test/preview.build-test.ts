@@ -16,7 +16,7 @@ async function lazyPath(project: Project): Promise<string> {
 }
 
 describe.each(vites)('a preview of $name', ({ build, preview }) => {
-  test('is answered as production is', async () => {
+  test('answers like the production server', async () => {
     const project = await createProject(application)
     const config = { build: { manifest: true } }
     await build(project, config)
@@ -60,7 +60,7 @@ describe.each(vites)('a preview of $name', ({ build, preview }) => {
     expect(await ask(`/${path}`, { method: 'HEAD' })).toMatchObject({ status: 200, body: Buffer.alloc(0) })
   })
 
-  test('stands under the base', async () => {
+  test('serves under the base', async () => {
     const project = await createProject(application)
     const config = { base: '/app/' }
     await build(project, config)
@@ -73,7 +73,7 @@ describe.each(vites)('a preview of $name', ({ build, preview }) => {
     expect(await ask('/elsewhere')).toMatchObject({ status: 404 })
   })
 
-  test('stands under a base with escapes', async () => {
+  test('serves under a base with escapes', async () => {
     const project = await createProject(application)
     const config = { base: '/a%2Bb/%40c/' }
     await build(project, config)
@@ -90,16 +90,16 @@ describe.each(vites)('a preview of $name', ({ build, preview }) => {
     expect(project.logger.warnings).toEqual([])
   })
 
-  test('and a build refuse a base that cannot be served, before they begin', async () => {
+  test('rejects a base that cannot be served, like the build, before it starts', async () => {
     const project = await createProject(application)
     const config = { base: '/a%2Fb/' }
-    const refusal = /Vite's option "base": "\/a%2Fb\/" cannot be served for its segment "a%2Fb"/
+    const refusal = /Vite's option "base": "\/a%2Fb\/" cannot be served because of its segment "a%2Fb"/
     await expect(build(project, config)).rejects.toThrow(refusal)
     await expect(preview(project, config)).rejects.toThrow(refusal)
     await expect(project.list()).rejects.toThrow('ENOENT')
   })
 
-  test("answers an application of many pages with the build's own 404.html", async () => {
+  test('answers unknown paths of an application with many pages with 404.html', async () => {
     const project = await createProject({ ...application, 'public/404.html': `<h1>${prose('missing')}` })
     const config = { appType: 'mpa' } as const
     await build(project, config)
@@ -112,7 +112,7 @@ describe.each(vites)('a preview of $name', ({ build, preview }) => {
     expect(brotliDecompressSync(missing.body).toString()).toContain('missing')
   })
 
-  test('leaves room for proxies and for other plugins', async () => {
+  test('supports proxies and other plugins', async () => {
     const project = await createProject(application)
     const upstream = createServer((incoming, response) => response.end(`upstream ${incoming.url}`))
     await new Promise<void>((resolve) => upstream.listen(0, '127.0.0.1', resolve))
@@ -139,7 +139,7 @@ describe.each(vites)('a preview of $name', ({ build, preview }) => {
     expect((await ask('/')).fields['x-preview']).toBe('yes')
   })
 
-  test('leaves what it does not know to an application that answers by itself', async () => {
+  test('lets an application with its own server answer unknown paths', async () => {
     const project = await createProject(application)
     const renderer: Plugin = {
       name: 'renderer',
@@ -157,9 +157,9 @@ describe.each(vites)('a preview of $name', ({ build, preview }) => {
     expect((await ask('/.serve-dist/manifest.json')).status).toBe(404)
   })
 
-  test('keeps quiet where an application that answers by itself sets the folder in builds alone', async () => {
+  test('prints no warning if an application sets the folder only in builds', async () => {
     const project = await createProject(application)
-    // As SvelteKit and Vike do.
+    // SvelteKit and Vike do this.
     const framework: Plugin = {
       name: 'framework',
       config: (_config, { isPreview }) => ({
@@ -174,7 +174,7 @@ describe.each(vites)('a preview of $name', ({ build, preview }) => {
     expect(project.logger.warnings).toEqual([])
   })
 
-  test('keeps the checks of host and origin that Vite makes', async () => {
+  test("keeps Vite's checks of host and origin", async () => {
     const project = await createProject(application)
     await build(project)
     const ask = await preview(project)
@@ -184,7 +184,7 @@ describe.each(vites)('a preview of $name', ({ build, preview }) => {
     expect(shared).toMatchObject({ status: 200, fields: { 'access-control-allow-origin': origin } })
   })
 
-  test('shows a new build without a restart', async () => {
+  test('serves a new build without a restart', async () => {
     const project = await createProject(application)
     await build(project)
     const ask = await preview(project)
@@ -195,7 +195,7 @@ describe.each(vites)('a preview of $name', ({ build, preview }) => {
     expect(await ask(`/${old}`)).toMatchObject({ status: 404 })
   })
 
-  test("is Vite's own, with a warning, when there is no manifest", async () => {
+  test("is Vite's own, with a warning, if there is no manifest", async () => {
     const project = await createProject(application)
     await build(project, { plugins: [] })
     const ask = await preview(project)
@@ -203,7 +203,7 @@ describe.each(vites)('a preview of $name', ({ build, preview }) => {
     expect((await ask('/')).status).toBe(200)
   })
 
-  test("is Vite's own, with a warning that names the file, when the build is not whole", async () => {
+  test("is Vite's own, with a warning that names the files, if the build is incomplete", async () => {
     const project = await createProject({ ...application, 'public/gone.txt': prose('gone') })
     await build(project)
     await truncate(join(project.root, 'dist/index.html'), 1)
@@ -213,14 +213,14 @@ describe.each(vites)('a preview of $name', ({ build, preview }) => {
     expect((await ask(`/${await lazyPath(project)}`)).status).toBe(200)
   })
 
-  test("is Vite's own, with a warning, under another base than the build's", async () => {
+  test("is Vite's own, with a warning, if the base differs from the build's", async () => {
     const project = await createProject(application)
     await build(project, { base: '/one/' })
     await preview(project, { base: '/two/' })
     expect(project.logger.warnings).toEqual([expect.stringContaining('"/one/", this preview has "/two/"')])
   })
 
-  test.each(['before', 'behind'])('is answered once, by a previewDist %s', async (place) => {
+  test.each(['before', 'behind'])('uses only previewDist if the plugin is %s', async (place) => {
     const project = await createProject(application)
     const own = previewDist({ rules: { headers: { '**': { 'X-By': 'previewDist' } } } })
     const plugins = place === 'before' ? [own, serveDist()] : [serveDist(), own]

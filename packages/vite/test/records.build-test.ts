@@ -17,7 +17,7 @@ function withoutTimes({ files, lastModified: _changed, ...others }: Manifest): u
   return { ...others, files: files.map(({ lastModified: _seen, ...file }) => file) }
 }
 
-/** Makes a page of the client's when a build for a server ends. */
+/** Writes a page of the client at the end of a server build. */
 function prerender(project: Project): Plugin {
   return {
     name: 'prerender',
@@ -27,7 +27,7 @@ function prerender(project: Project): Plugin {
 }
 
 describe.each(vites)('the record of a build by $name', ({ build, buildApp }) => {
-  test('says what the bundler knew, with the digests of what other plugins made of it', async () => {
+  test('contains the facts of the bundler, with digests of the final files', async () => {
     const project = await createProject({
       ...application,
       'main.js': `${application['main.js']}; new Worker(new URL('./w.js', import.meta.url), { type: 'module' })`,
@@ -79,7 +79,7 @@ describe.each(vites)('the record of a build by $name', ({ build, buildApp }) => 
     ])
   })
 
-  test('leads the command to the manifest that the plugin would have made', async () => {
+  test('makes the command write the same manifest as the plugin', async () => {
     const project = await createProject(application)
     const options = { exclude: ['secret.txt'], codings: ['br'], serving: { securityHeaders: true } } as const
     const config = (pass: boolean) => ({
@@ -100,35 +100,31 @@ describe.each(vites)('the record of a build by $name', ({ build, buildApp }) => 
     expect(withoutTimes(await project.manifest())).toEqual(withoutTimes(expected))
   })
 
-  test('keeps the code of a server out of the folder around it, also of an earlier build', async () => {
+  test('keeps server code out of the surrounding folder, also of an earlier build', async () => {
     const project = await createProject(withServer)
     await build(project, { build: { outDir: 'dist/server', emptyOutDir: false, ssr: 'server.js' } })
     await build(project, { build: { emptyOutDir: false } })
     expect(Object.keys(await project.classes()).filter((path) => path.includes('server'))).toEqual([])
     expect((await project.list('dist/server')).toSorted()).toEqual(['.serve-dist/record.json', 'server.mjs'])
-    expect(project.logger.warnings).toEqual([expect.stringContaining('server/ is left out')])
+    expect(project.logger.warnings).toEqual([expect.stringContaining('excluded server/')])
   })
 
-  test.each(['first', 'last'])(
-    'keeps the code of a server out of the folder that it shares, built %s',
-    async (turn) => {
-      const project = await createProject(withServer)
-      const client = { build: { emptyOutDir: false } }
-      const server = { build: { emptyOutDir: false, ssr: 'server.js' } }
-      for (const config of turn === 'first' ? [server, client] : [client, server])
-        await build(project, config)
-      const { manifest } = await finish(join(project.root, 'dist'), { root: project.root })
-      expect(await project.list()).toContain('server.mjs')
-      const paths = manifest.files.map(({ path }) => path)
-      expect(paths).toContain('index.html')
-      expect(paths).not.toContain('server.mjs')
-      expect(manifest.selection).toEqual({ exclude: ['server.mjs'] })
-      await build(project, client)
-      expect(Object.keys(await project.classes())).not.toContain('server.mjs')
-    },
-  )
+  test.each(['first', 'last'])('keeps server code out of a shared folder, built %s', async (turn) => {
+    const project = await createProject(withServer)
+    const client = { build: { emptyOutDir: false } }
+    const server = { build: { emptyOutDir: false, ssr: 'server.js' } }
+    for (const config of turn === 'first' ? [server, client] : [client, server]) await build(project, config)
+    const { manifest } = await finish(join(project.root, 'dist'), { root: project.root })
+    expect(await project.list()).toContain('server.mjs')
+    const paths = manifest.files.map(({ path }) => path)
+    expect(paths).toContain('index.html')
+    expect(paths).not.toContain('server.mjs')
+    expect(manifest.selection).toEqual({ exclude: ['server.mjs'] })
+    await build(project, client)
+    expect(Object.keys(await project.classes())).not.toContain('server.mjs')
+  })
 
-  test('brings what a later build for a server prerendered into a manifest that was made', async () => {
+  test('adds pages that a later server build prerendered to an existing manifest', async () => {
     const project = await createProject(withServer)
     const plugins = [prerender(project), serveDist()]
     await build(project, { plugins })
@@ -140,9 +136,9 @@ describe.each(vites)('the record of a build by $name', ({ build, buildApp }) => 
     expect(await project.list('server')).toEqual(['.serve-dist/record.json', 'server.mjs'])
   })
 
-  test('is all that is made where a framework ends the build, and one line says what to add', async () => {
+  test('is the only output if a framework ends the build, with one warning', async () => {
     const project = await createProject(application)
-    // As Astro's: it sets `build.ssr` for all, and the client's environment inherits it.
+    // Astro sets `build.ssr` for all environments, and the client's environment inherits it.
     const astro: Plugin = { name: 'astro:build' }
     const plugins = [astro, serveDist()]
     await build(project, { plugins, build: { assetsDir: '_astro' } })
@@ -155,7 +151,7 @@ describe.each(vites)('the record of a build by $name', ({ build, buildApp }) => 
     expect((await project.list()).filter((path) => /\.(br|gz|zst)$/.test(path))).toEqual([])
   })
 
-  test('keeps no promise of a framework that the patterns of the user break', async () => {
+  test("contains no promise that the user's patterns break", async () => {
     const project = await createProject(application)
     const output = { entryFileNames: '_astro/[name].js' }
     const plugins = recordingPlugins({}, 'astro')
@@ -169,7 +165,7 @@ describe.each(vites)('the record of a build by $name', ({ build, buildApp }) => 
     expect(Object.values(classes).filter((cache) => cache === 'immutable')).toHaveLength(2)
   })
 
-  test('is written by a clone of the plugin, as Nuxt makes them', async () => {
+  test('is written by a clone of the plugin, as Nuxt makes it', async () => {
     const project = await createProject(application)
     const plugins = serveDist().map((plugin) => Object.assign({}, plugin))
     await build(project, { plugins })
@@ -177,7 +173,7 @@ describe.each(vites)('the record of a build by $name', ({ build, buildApp }) => 
     expect(project.logger.warnings).toEqual([])
   })
 
-  test('of an environment for browsers counts although all builds are for a server by default', async () => {
+  test('covers a client environment although builds are for a server by default', async () => {
     const project = await createProject(withServer)
     await buildApp(project, {
       builder: {},

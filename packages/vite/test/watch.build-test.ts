@@ -21,7 +21,7 @@ function sha256(data: string | Uint8Array): string {
   return createHash('sha256').update(data).digest('hex')
 }
 
-/** Every file on the disk is the one in the manifest. */
+/** Expects that all files on the disk match the manifest. */
 async function expectWhole(project: Project): Promise<void> {
   const { files } = await project.manifest()
   const onDisk = files.map(async ({ path }) => {
@@ -31,7 +31,7 @@ async function expectWhole(project: Project): Promise<void> {
   expect(await Promise.all(onDisk)).toEqual(files.map((file) => ({ path: file.path, sha256: file.sha256 })))
 }
 
-/** Waits for a whole manifest of a folder that a build has written this text into. */
+/** Waits for a manifest of a complete folder with this text. */
 function described(project: Project, text: string): Promise<Manifest> {
   return vi.waitFor(async () => {
     const manifest = await project.manifest()
@@ -42,7 +42,7 @@ function described(project: Project, text: string): Promise<Manifest> {
   }, patience)
 }
 
-/** Holds the first build between its output and its end, until the next one has failed. */
+/** Delays the end of the first build until the next build has failed. */
 function breakBetween(project: Project): Plugin {
   let isFirst = true
   return {
@@ -52,12 +52,12 @@ function breakBetween(project: Project): Plugin {
       isFirst = false
       await project.write('lazy.js', 'export default (')
       await vi.waitUntil(() => project.logger.errors.length > 0, patience)
-      await project.write('dist/late.txt', 'what the manifest has to wait for')
+      await project.write('dist/late.txt', 'the manifest must contain this file')
     },
   }
 }
 
-/** Waits for a whole manifest with what was written between the output of the first build and its end. */
+/** Waits for a manifest that contains files written at the end of the first build. */
 function lateFiles(project: Project): Promise<string[]> {
   return vi.waitFor(async () => {
     const paths = (await project.manifest()).files.map(({ path }) => path)
@@ -67,8 +67,8 @@ function lateFiles(project: Project): Promise<string[]> {
   }, patience)
 }
 
-describe.each(vites)('serveDist watching with $name', ({ name: viteName, build, watch }) => {
-  test('gives each build that succeeds a whole manifest without variants, and says so once', async () => {
+describe.each(vites)('serveDist in watch mode with $name', ({ name: viteName, build, watch }) => {
+  test('writes a manifest without variants for each successful build, and reports this once', async () => {
     const project = await createProject(application)
     await watch(project)
     const first = await described(project, 'lazy')
@@ -83,12 +83,10 @@ describe.each(vites)('serveDist watching with $name', ({ name: viteName, build, 
     await vi.waitUntil(() => project.logger.errors.length > 0, patience)
     await lazyText(project, 'third')
     await described(project, 'third')
-    expect(project.logger.infos.filter((line) => line.includes('without compressed variants'))).toHaveLength(
-      1,
-    )
+    expect(project.logger.infos.filter((line) => line.includes('without variants'))).toHaveLength(1)
   })
 
-  test('takes away the variants of the build before', async () => {
+  test('removes the variants of the earlier build', async () => {
     const project = await createProject(application)
     const config = { build: { emptyOutDir: false } }
     await build(project, config)
@@ -100,7 +98,7 @@ describe.each(vites)('serveDist watching with $name', ({ name: viteName, build, 
     }, patience)
   })
 
-  test('is followed by a server that watches the folder', async () => {
+  test('works with a server that watches the folder', async () => {
     const project = await createProject(application)
     await watch(project)
     await described(project, 'lazy')
@@ -123,7 +121,7 @@ describe.each(vites)('serveDist watching with $name', ({ name: viteName, build, 
     expect((await server.exited).code).toBe(0)
   })
 
-  test('ends with the last build when builds follow fast', async () => {
+  test('ends with the last of several fast builds', async () => {
     const project = await createProject(application)
     await watch(project, { build: { minify: false } })
     await described(project, 'lazy')
@@ -140,7 +138,7 @@ describe.each(vites)('serveDist watching with $name', ({ name: viteName, build, 
     expect(project.logger.errors).toEqual([])
   })
 
-  test('describes what plugins write at the end of a build that is closed before the one before', async () => {
+  test('describes files that plugins write at the end of a build that closes before the earlier one', async () => {
     const project = await createProject(application)
     let closed = 0
     const late: Plugin = {
@@ -162,7 +160,7 @@ describe.each(vites)('serveDist watching with $name', ({ name: viteName, build, 
     }, patience)
   })
 
-  test('reports a manifest that cannot be written, and goes on', async () => {
+  test('reports a manifest that it cannot write, and continues', async () => {
     const project = await createProject(application)
     let isBlocked = true
     const blocker: Plugin = {
@@ -177,11 +175,11 @@ describe.each(vites)('serveDist watching with $name', ({ name: viteName, build, 
     await vi.waitUntil(() => project.logger.errors.length > 0, patience)
     expect(project.logger.errors[0]).toContain('.serve-dist')
     isBlocked = false
-    await lazyText(project, 'mended')
-    await described(project, 'mended')
+    await lazyText(project, 'fixed')
+    await described(project, 'fixed')
   })
 
-  describe('when the next build fails before this one is closed', () => {
+  describe('a build whose successor fails before it closes', () => {
     test('gets its manifest', async () => {
       const project = await createProject(application)
       const plugins = [breakBetween(project), serveDist()]
@@ -189,8 +187,8 @@ describe.each(vites)('serveDist watching with $name', ({ name: viteName, build, 
       expect(await lateFiles(project)).toContain('late.txt')
     })
 
-    // Rolldown asks no plugin any more when one has failed in buildEnd.
-    test.skipIf(viteName === 'Vite 8')('gets it though a plugin fails in buildEnd too', async () => {
+    // After a failure in buildEnd, Rolldown calls no further plugins.
+    test.skipIf(viteName === 'Vite 8')('gets it even if a plugin fails in buildEnd', async () => {
       const project = await createProject(application)
       const failing: Plugin = {
         name: 'failing',
@@ -203,11 +201,11 @@ describe.each(vites)('serveDist watching with $name', ({ name: viteName, build, 
       expect(await lateFiles(project)).toContain('late.txt')
     })
 
-    test('is complete, or is refused and told of where Vite emptied it already', async () => {
+    test('is complete, or is rejected with a warning if Vite has already emptied the folder', async () => {
       const project = await createProject({ ...application, 'public/robots.txt': 'nothing' })
       const plugins = [breakBetween(project), serveDist()]
       await watch(project, { plugins })
-      const told = `${join(project.root, 'dist')} is not served until`
+      const told = `the server rejects ${join(project.root, 'dist')}`
       const isTold = () => project.logger.warnings.some((line) => line.includes(told))
       const isEmptied = viteName === 'Vite 6'
       await vi.waitFor(async () => {
@@ -215,7 +213,7 @@ describe.each(vites)('serveDist watching with $name', ({ name: viteName, build, 
         const state = (await project.list('dist/.serve-dist')).filter((name) => name !== 'record.json')
         expect(state).toEqual([isEmptied ? 'pending.json' : 'manifest.json'])
       }, patience)
-      await lazyText(project, 'mended')
+      await lazyText(project, 'fixed')
       await vi.waitFor(async () => {
         expect(Object.keys(await project.classes())).toContain('index.html')
         await expectWhole(project)
@@ -223,7 +221,7 @@ describe.each(vites)('serveDist watching with $name', ({ name: viteName, build, 
     })
   })
 
-  test('tells that the folder is not served when a build fails while it renders', async () => {
+  test('warns that the server rejects the folder if a build fails while it renders', async () => {
     const project = await createProject(application)
     let isBroken = false
     const breaker: Plugin = {
@@ -239,7 +237,7 @@ describe.each(vites)('serveDist watching with $name', ({ name: viteName, build, 
     await vi.waitUntil(() => project.logger.errors.length > 0, patience)
     const folder = join(project.root, 'dist')
     await vi.waitUntil(
-      () => project.logger.warnings.some((line) => line.includes(`${folder} is not served until`)),
+      () => project.logger.warnings.some((line) => line.includes(`the server rejects ${folder}`)),
       patience,
     )
     await vi.waitFor(
@@ -247,7 +245,7 @@ describe.each(vites)('serveDist watching with $name', ({ name: viteName, build, 
       patience,
     )
     isBroken = false
-    await lazyText(project, 'mended')
+    await lazyText(project, 'fixed')
     await vi.waitFor(async () => {
       expect(Object.keys(await project.classes())).toContain('index.html')
       await expectWhole(project)

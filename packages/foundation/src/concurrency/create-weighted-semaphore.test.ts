@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { createWeightedSemaphore } from './create-weighted-semaphore.ts'
 
 describe('createWeightedSemaphore', () => {
-  test('runs as many tasks as the limit allows, in order, whether they fail or not', async () => {
+  test('starts tasks in order up to the limit, also after failures', async () => {
     const run = createWeightedSemaphore(3)
     const begun: number[] = []
     let [running, most] = [0, 0]
@@ -24,7 +24,7 @@ describe('createWeightedSemaphore', () => {
     expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(10)
   })
 
-  test('runs all work once, in order, and never exceeds the weight', async () => {
+  test('runs all work once, in order, and never exceeds the limit', async () => {
     const weights = fc.array(fc.nat({ max: 20 }), { maxLength: 30 })
     await fc.assert(
       fc.asyncProperty(weights, async (items) => {

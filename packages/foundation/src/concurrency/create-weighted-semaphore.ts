@@ -1,8 +1,8 @@
-/** Runs work once the semaphore has enough capacity. @default weight 1 */
+/** Runs work when the semaphore has enough capacity. @default weight 1 */
 export type WeightedSemaphore = <Result>(work: () => Promise<Result>, weight?: number) => Promise<Result>
 
 /**
- * Creates a semaphore that limits the total weight of concurrent work. Work begins in the order of the calls. Work that
+ * Creates a semaphore that limits the total weight of concurrent work. Work starts in the order of the calls. Work that
  * weighs more than `limit` runs alone.
  */
 export function createWeightedSemaphore(limit: number): WeightedSemaphore {

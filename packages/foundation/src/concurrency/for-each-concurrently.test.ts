@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { forEachConcurrently } from './for-each-concurrently.ts'
 
 describe('forEachConcurrently', () => {
-  test('begins each item once, in order, and never exceeds the limit', async () => {
+  test('starts each item once, in order, and never exceeds the limit', async () => {
     const items = Array.from({ length: 30 }, (_each, index) => index)
     const begun: number[] = []
     let [running, most] = [0, 0]
@@ -18,7 +18,7 @@ describe('forEachConcurrently', () => {
     expect(most).toBe(4)
   })
 
-  test('after a failure begins nothing more, waits for what runs, and throws it', async () => {
+  test('starts no further item after a failure, waits for running items, and throws the failure', async () => {
     const ended: number[] = []
     const done = forEachConcurrently([0, 1, 2, 3], 2, async (item) => {
       if (item === 0) throw new Error('zero')

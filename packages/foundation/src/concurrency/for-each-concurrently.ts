@@ -1,6 +1,6 @@
 /**
- * Does `work` on every item, at most so many at once. After a failure no further item is begun, and the failure is thrown
- * once those that run have ended.
+ * Runs `work` for every item, with at most `limit` calls at once. After a failure, it starts no further item and throws
+ * the failure when running calls have ended.
  */
 export async function forEachConcurrently<Item>(
   items: Iterable<Item>,
@@ -8,7 +8,6 @@ export async function forEachConcurrently<Item>(
   work: (item: Item) => Promise<void>,
 ): Promise<void> {
   const failures: unknown[] = []
-  // All take from one iterator.
   const rest = items[Symbol.iterator]()
   const takeAll = async (): Promise<void> => {
     for (let next = rest.next(); next.done !== true && failures.length === 0; next = rest.next()) {

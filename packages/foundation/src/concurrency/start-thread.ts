@@ -2,7 +2,7 @@ import { Worker } from 'node:worker_threads'
 
 /** A worker thread that answers one request at a time. */
 export interface Thread<Request, Answer> {
-  /** @throws the error that ended the thread, also for each later request. */
+  /** Throws the error that ended the thread, also for each later request. */
   readonly ask: (request: Request) => Promise<Answer>
   readonly end: () => Promise<void>
 }
@@ -21,7 +21,7 @@ export function startThread<Request, Answer>(program: URL): Thread<Request, Answ
   worker.on('message', (answer: Answer) => settle?.resolve(answer))
   worker.on('messageerror', fail)
   worker.on('error', fail)
-  worker.on('exit', (code) => fail(new Error(`its thread ended with code ${code}`)))
+  worker.on('exit', (code) => fail(new Error(`the thread ended with code ${code}`)))
 
   return {
     ask: async (request) =>

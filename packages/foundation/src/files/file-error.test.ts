@@ -3,17 +3,17 @@ import { describe, expect, test } from 'vitest'
 import { reasonOf } from './file-error.ts'
 
 describe('reasonOf', () => {
-  test('leaves out the path of an error of the file system', async () => {
+  test('removes the path from a file system error', async () => {
     const error: unknown = await open('/no/such/file, really').catch((thrown: unknown) => thrown)
     expect(reasonOf(error)).toBe('ENOENT: no such file or directory')
     expect(reasonOf(structuredClone(error))).toBe('ENOENT: no such file or directory')
   })
 
-  test('keeps all words of any other error', () => {
+  test('keeps the message of other errors', () => {
     expect(reasonOf(new Error('expected no warnings, please'))).toBe('expected no warnings, please')
   })
 
-  test('shows what is no error', () => {
+  test('converts other values to text', () => {
     expect(reasonOf('stopped, early')).toBe('stopped, early')
   })
 })

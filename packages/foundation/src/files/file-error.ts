@@ -1,11 +1,14 @@
-/** Whether an error of the file system says that nothing stands under the path. */
+/** Returns whether a file system error means that the path does not exist. */
 export function isNotFoundError(error: unknown): boolean {
   return error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR')
 }
 
-/** The message of whatever was thrown; of an error of the file system, without the path that the caller's text names. */
+/**
+ * Returns the message of a thrown value. Removes the path from file system errors, because the caller's message
+ * contains it.
+ */
 export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
-  // By its form: an error from another thread has lost its fields.
+  // Uses the message, because errors from other threads lose their fields.
   return error.message.replace(/^(E[A-Z\d]+: .*?), \w+(?: '.*)?$/s, '$1')
 }

@@ -10,7 +10,7 @@ async function makeFolder(): Promise<string> {
   return folder
 }
 
-test('replaces a file and leaves no temporary one', async () => {
+test('replaceFile replaces a file and leaves no temporary file', async () => {
   const folder = await makeFolder()
   await writeFile(join(folder, 'a'), 'old')
   await replaceFile(join(folder, 'a'), 'new')
@@ -18,7 +18,7 @@ test('replaces a file and leaves no temporary one', async () => {
   expect(await readdir(folder)).toEqual(['a'])
 })
 
-test('replaces a temporary file that a killed writer left', async () => {
+test('replaceFile replaces a temporary file of a killed process', async () => {
   const folder = await makeFolder()
   await writeFile(join(folder, 'a.part'), 'half of a longer text')
   await replaceFile(join(folder, 'a'), 'new', join(folder, 'a.part'))
@@ -26,7 +26,7 @@ test('replaces a temporary file that a killed writer left', async () => {
   expect(await readdir(folder)).toEqual(['a'])
 })
 
-test('creates a missing folder', async () => {
+test('replaceFile creates a missing folder', async () => {
   const file = join(await makeFolder(), 'b', 'a')
   await replaceFile(file, 'new')
   expect(await readFile(file, 'utf8')).toBe('new')

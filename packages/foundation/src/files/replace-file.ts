@@ -4,10 +4,10 @@ import { dirname } from 'node:path'
 import { isNotFoundError } from './file-error.ts'
 
 /**
- * Writes a temporary file and renames it, so that readers see the old text or the new one. Creates a missing folder, which
- * only the owner may enter.
+ * Writes a temporary file and renames it, so that readers see either the old text or the new text. Creates a missing
+ * folder that only the owner may enter.
  *
- * @param aside - the temporary file. A single writer names it, so that its next run replaces what a killed one left.
+ * @param aside - the temporary file. A fixed name lets the next run replace the file of a killed process.
  */
 export async function replaceFile(
   file: string,

@@ -2,13 +2,13 @@ import { availableParallelism } from 'node:os'
 import { describe, expect, test } from 'vitest'
 import { readCpuQuota, countUsableCores } from './count-usable-cores.ts'
 
-/** Captured from machines: what `/proc/self/cgroup` says, and the files of the groups. */
+/** Files of real machines: `/proc/self/cgroup` and the files of the control groups. */
 const captured: Record<string, { quota: number; files: Record<string, string> }> = {
-  'a container of Docker with version 2 and --cpus 1.5': {
+  'a Docker container with cgroup version 2 and --cpus 1.5': {
     quota: 1.5,
     files: { '/proc/self/cgroup': '0::/\n', '/sys/fs/cgroup/cpu.max': '150000 100000\n' },
   },
-  'a pod of Kubernetes without a namespace of its own, limited above': {
+  'a Kubernetes pod without its own namespace and with a limit in an ancestor': {
     quota: 0.5,
     files: {
       '/proc/self/cgroup': '0::/kubepods.slice/kubepods-pod1.slice/cri-containerd-2.scope\n',
@@ -17,14 +17,14 @@ const captured: Record<string, { quota: number; files: Record<string, string> }>
       '/sys/fs/cgroup/kubepods.slice/cpu.max': '400000 100000\n',
     },
   },
-  'a service of systemd without a limit': {
+  'a systemd service without a limit': {
     quota: Infinity,
     files: {
       '/proc/self/cgroup': '0::/user.slice/user-1000.slice/session-2.scope\n',
       '/sys/fs/cgroup/user.slice/cpu.max': 'max 100000\n',
     },
   },
-  'a container with version 1, its path the host’s, its own group mounted as the root': {
+  'a container with cgroup version 1, a host path and its own group as the mounted root': {
     quota: 2,
     files: {
       '/proc/self/cgroup':
@@ -33,7 +33,7 @@ const captured: Record<string, { quota: number; files: Record<string, string> }>
       '/sys/fs/cgroup/cpu,cpuacct/cpu.cfs_period_us': '100000\n',
     },
   },
-  'version 1 under the name of one controller, without a limit': {
+  'cgroup version 1 with one controller and without a limit': {
     quota: Infinity,
     files: {
       '/proc/self/cgroup': '2:cpuacct:/\n1:cpu:/\n0::/\n',
@@ -46,20 +46,20 @@ const captured: Record<string, { quota: number; files: Record<string, string> }>
     files: { '/proc/self/cgroup': '0::/../../other\n', '/sys/fs/cgroup/cpu.max': '300000 100000\n' },
   },
   'a system without control groups': { quota: Infinity, files: {} },
-  'files that are not what they should be': {
+  'malformed files': {
     quota: Infinity,
     files: { '/proc/self/cgroup': 'nonsense\n0::/', '/sys/fs/cgroup/cpu.max': 'max\n' },
   },
 }
 
 describe('readCpuQuota', () => {
-  test.each(Object.entries(captured))('of %s', (_name, { quota, files }) => {
+  test.each(Object.entries(captured))('reads the quota of %s', (_name, { quota, files }) => {
     expect(readCpuQuota((path) => files[path])).toBe(quota)
   })
 })
 
 describe('countUsableCores', () => {
-  test('is a whole number, at least one, at most what the machine has', () => {
+  test('returns a whole number between one and the number of cores', () => {
     expect(Number.isInteger(countUsableCores())).toBe(true)
     expect(countUsableCores()).toBeGreaterThanOrEqual(1)
     expect(countUsableCores()).toBeLessThanOrEqual(availableParallelism())

@@ -4,7 +4,6 @@ import { createProgressLine } from './create-progress-line.ts'
 
 const half = { files: 12, totalFiles: 42, bytes: 5_000_000, totalBytes: 10_000_000 }
 
-/** A stream in the place of a terminal, and all that was written to it. */
 function terminal(isTTY: boolean, columns = 80): { stream: NodeJS.WriteStream; written: string[] } {
   const written: string[] = []
   const stream: NodeJS.WriteStream = Object.create(WriteStream.prototype, {
@@ -23,7 +22,7 @@ describe('createProgressLine', () => {
     vi.useRealTimers()
   })
 
-  test('draws over one line and removes it', () => {
+  test('redraws one line and removes it', () => {
     const { stream, written } = terminal(true)
     const line = createProgressLine(stream, 'compressing')
     line.update(half)
@@ -31,7 +30,7 @@ describe('createProgressLine', () => {
     expect(written).toEqual(['\r\u001B[2Kcompressing 50 % · 12/42 files · 5.0/10.0 MB', '\r\u001B[2K'])
   })
 
-  test('draws at most ten times a second', () => {
+  test('draws at most ten times per second', () => {
     const { stream, written } = terminal(true)
     const line = createProgressLine(stream, 'compressing')
     for (let turn = 0; turn < 50; turn += 1) {
@@ -45,7 +44,7 @@ describe('createProgressLine', () => {
     [5_000_000, '2 s left'],
     [2_500_000, '6 s left'],
     [100_000, '3 min 18 s left'],
-  ])('says what is left when %i bytes took two seconds', (bytes, left) => {
+  ])('shows the remaining time when %i bytes took two seconds', (bytes, left) => {
     const { stream, written } = terminal(true)
     const line = createProgressLine(stream, 'compressing')
     line.update({ ...half, bytes: 0 })
@@ -66,13 +65,13 @@ describe('createProgressLine', () => {
     expect(written).toEqual([])
   })
 
-  test('writes nothing where the line would wrap', () => {
+  test('writes nothing if the line would wrap', () => {
     const { stream, written } = terminal(true, 20)
     createProgressLine(stream, 'compressing').update(half)
     expect(written).toEqual([])
   })
 
-  test('is at 100 % of nothing', () => {
+  test('shows 100 % if there are no bytes', () => {
     const { stream, written } = terminal(true)
     createProgressLine(stream, 'compressing').update({ files: 0, totalFiles: 0, bytes: 0, totalBytes: 0 })
     expect(written[0]).toContain('100 %')

@@ -1,32 +1,31 @@
-/** How far something is that takes its time. */
 interface Progress {
-  /** Files that are done. */
+  /** The number of finished files. */
   readonly files: number
   readonly totalFiles: number
-  /** Bytes of these files that are done, and of one in work the share that is. */
+  /** The number of finished bytes, including finished parts of files. */
   readonly bytes: number
   readonly totalBytes: number
 }
 
-/** One line of a terminal that is drawn over. */
+/** A line of a terminal that is redrawn. */
 export interface ProgressLine {
   update(progress: Progress): void
-  /** Removes the line; call it before anything else is printed. */
+  /** Removes the line. Call it before other output. */
   clear(): void
 }
 
-/** Ten times a second reads as steady and costs nothing. */
+/** The minimum time between two drawings, in milliseconds. */
 const intervalMs = 100
 
-/** Before that a guess of what is left would jump. */
+/** The time before the first estimate, in milliseconds. Earlier estimates fluctuate. */
 const settlingMs = 1000
 
 const eraseLine = '\r\u001B[2K'
 
 /**
- * A progress line on `stream`, or one that does nothing where `stream` is not a terminal.
+ * Creates a progress line. It does nothing if `stream` is not a terminal.
  *
- * @param activity - what takes its time, such as `compressing`.
+ * @param activity - the name of the operation, for example `compressing`.
  */
 export function createProgressLine(stream: NodeJS.WriteStream, activity: string): ProgressLine {
   if (!stream.isTTY) return { update: () => {}, clear: () => {} }
@@ -44,7 +43,7 @@ export function createProgressLine(stream: NodeJS.WriteStream, activity: string)
       const isEarly = now - begun.at < settlingMs || bytesPerMs === 0
       const secondsLeft = (progress.totalBytes - progress.bytes) / bytesPerMs / 1000
       const line = `${activity} ${lineOf(progress)}` + (isEarly ? '' : ` · ${duration(secondsLeft)} left`)
-      // A line that wraps could not be erased.
+      // A wrapped line could not be erased.
       if (line.length >= stream.columns) return
       stream.write(eraseLine + line)
       isDrawn = true

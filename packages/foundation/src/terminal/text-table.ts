@@ -3,28 +3,28 @@ import widthOf from 'fast-string-truncated-width'
 
 type Style = 'bold' | 'cyan' | 'dim' | 'green' | 'magenta' | 'red' | 'underline' | 'yellow'
 
-/** What stands in one place of a table: texts, each in its own style. */
+/** A table cell: texts with their styles. */
 export type Cell = readonly { readonly text: string; readonly styles: readonly Style[] }[]
 
-/** How a table is drawn. */
+/** Options of a table. */
 export interface TableOptions {
-  /** Whether to colour it with ANSI escapes. */
+  /** Whether to use ANSI colours. */
   readonly colors: boolean
-  /** Columns that are aligned to the left, the first ones. @default 1 */
+  /** The number of left-aligned columns at the start. @default 1 */
   readonly leftColumns?: number
 }
 
-/** A cell of one text. */
+/** Creates a cell with one text. */
 export function cell(text: string, ...styles: readonly Style[]): Cell {
   return [{ text, styles }]
 }
 
-/** Styles a text with ANSI escapes where `colors` says so, whatever the streams of this process are. */
+/** Styles a text with ANSI escapes if `colors` is true, independent of the streams of this process. */
 export function paint(colors: boolean, text: string, ...styles: readonly Style[]): string {
   return colors && text !== '' ? styleText([...styles], text, { validateStream: false }) : text
 }
 
-/** Aligns rows by the visible width of their cells, a line each. */
+/** Formats rows as lines with aligned columns, by visible width. */
 export function layOutTable(rows: readonly (readonly Cell[])[], options: TableOptions): string[] {
   const { colors, leftColumns = 1 } = options
   const widths: number[] = []

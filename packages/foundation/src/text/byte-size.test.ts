@@ -16,7 +16,7 @@ describe('byteSizeOf', () => {
     [' 10 b ', 10],
     ['0', 0],
     [Infinity, Infinity],
-  ])('reads %j as %d bytes', (size, bytes) => {
+  ])('parses %j as %d bytes', (size, bytes) => {
     expect(byteSizeOf(size)).toBe(bytes)
   })
 
@@ -34,7 +34,7 @@ describe('byteSizeOf', () => {
     undefined,
     null,
     ['1kb'],
-  ])('refuses %j', (size) => {
+  ])('rejects %j', (size) => {
     expect(byteSizeOf(size)).toBeUndefined()
   })
 })
@@ -51,11 +51,11 @@ describe('formatBytes', () => {
     [67_108_864, '67.1 MB'],
     [2_500_000_000, '2.5 GB'],
     [7_200_000_000_000, '7200.0 GB'],
-  ])('writes %d as %s', (bytes, text) => {
+  ])('formats %d as %s', (bytes, text) => {
     expect(formatBytes(bytes)).toBe(text)
   })
 
-  test('never writes a thousand of a unit that has a next one', () => {
+  test('uses the largest possible unit', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 999_000_000_000 }), (bytes) => {
         expect(formatBytes(bytes)).toMatch(/^\d{1,3}(?:\.\d)? (?:B|kB|MB|GB)$/)

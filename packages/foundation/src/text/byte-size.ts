@@ -8,12 +8,12 @@ const units: ReadonlyMap<string, number> = new Map([
   ]),
 ])
 
-/** What is expected where {@link byteSizeOf} answers `undefined`. */
+/** The expected form of a size, for messages. */
 export const byteSizeForm = 'a size such as 65536, 64k or 1.5 MB'
 
 /**
- * Whole bytes of a size as people write it, in plugin, command and budgets alike: `kb`, `mb` and `gb` are of 1,000,
- * `kib` or `k` and so on of 1,024. `undefined` where it is none.
+ * Parses a size. The units `kb`, `mb` and `gb` are powers of 1,000; `k`, `kib` and so on are powers of 1,024. Returns
+ * `undefined` for an invalid size.
  */
 export function byteSizeOf(size: unknown): number | undefined {
   if (typeof size === 'number') return size === Infinity || isCount(size) ? size : undefined
@@ -28,12 +28,12 @@ function isCount(number: number): boolean {
 
 const decimalUnits = ['B', 'kB', 'MB', 'GB']
 
-/** Bytes for people, in decimal units as Vite prints them: `980 B`, `1.2 MB`. */
+/** Formats bytes in decimal units, as Vite does: `980 B`, `1.2 MB`. */
 export function formatBytes(bytes: number): string {
   if (bytes < 1000) return `${bytes} B`
   let value = bytes / 1000
   let power = 1
-  // 999 950 B would be rounded to `1000.0 kB`.
+  // 999,950 bytes would be rounded to `1000.0 kB`.
   while (value >= 999.95 && power < decimalUnits.length - 1) {
     value /= 1000
     power += 1

@@ -10,17 +10,17 @@ describe('escapeInvisible', () => {
     ['a\u009B2J\u007F\u0085', String.raw`a\u{9b}2J\u{7f}\u{85}`],
     ['a\u202Egpj.exe', String.raw`a\u{202e}gpj.exe`],
     ['a\r\nb\u2028c', String.raw`a\u{d}\u{a}b\u{2028}c`],
-  ])('shows %j as %s', (text, shown) => {
+  ])('escapes %j as %s', (text, shown) => {
     expect(escapeInvisible(text)).toBe(shown)
   })
 })
 
 describe('escapeMessage', () => {
-  test('keeps its lines and tabs', () => {
+  test('keeps line feeds and tabs', () => {
     expect(escapeMessage('a\u009B:\n\tb\u007F')).toBe('a\\u{9b}:\n\tb\\u{7f}')
   })
 
-  test('changes nothing that it has made', () => {
+  test('does not change its own output', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
         const once = escapeMessage(text)

@@ -1,14 +1,14 @@
-/** What commands a terminal (C0, DEL, C1), or ends, hides or reorders the text around it. */
+/** Characters that control a terminal (C0, DEL, C1), end a line, are invisible or change the text direction. */
 const invisible = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu
 
-/** A name as people should see it in one line: what a terminal would obey stands there as an escape. */
+/** Escapes characters that control a terminal or are invisible, for output in one line. */
 export function escapeInvisible(text: string): string {
   return text.replaceAll(invisible, (character) => {
     return String.raw`\u{${(character.codePointAt(0) ?? 0).toString(16)}}`
   })
 }
 
-/** A message with names in it: its own lines and tabs stay. */
+/** Escapes a message, but keeps its line feeds and tabs. */
 export function escapeMessage(text: string): string {
   return text.replaceAll(/[^\n\t]+/g, escapeInvisible)
 }

@@ -11,19 +11,19 @@ describe('findNearestName', () => {
     ['perfer', 'prefer'],
     ['prot', 'port'],
     ['minimunSiz', 'minimumSize'],
-  ])('finds for %s: %s', (wanted, name) => {
+  ])('finds the nearest name of %s: %s', (wanted, name) => {
     expect(findNearestName(wanted, names)).toBe(name)
   })
 
-  test.each(['cert', 'ssl', 'base', 'outDir', 'x', ''])('finds nothing for %j', (wanted) => {
+  test.each(['cert', 'ssl', 'base', 'outDir', 'x', ''])('finds no name for %j', (wanted) => {
     expect(findNearestName(wanted, names)).toBeUndefined()
   })
 
-  test('takes the first of equals', () => {
+  test('returns the first of equally near names', () => {
     expect(findNearestName('xbcd', ['abcd', 'bbcd'])).toBe('abcd')
   })
 
-  test('knows no name among none', () => {
+  test('finds nothing in an empty list', () => {
     expect(findNearestName('port', [])).toBeUndefined()
   })
 })

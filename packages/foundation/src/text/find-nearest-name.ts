@@ -1,4 +1,7 @@
-/** The known name that was meant, in whatever case: less than a third of its letters differ. `undefined` without one. */
+/**
+ * Finds the known name that the user probably meant, ignoring case. Less than a third of the letters may differ.
+ * Returns `undefined` without such a name.
+ */
 export function findNearestName(wanted: string, names: readonly string[]): string | undefined {
   const found = names.map((name) => ({
     name,
@@ -8,7 +11,7 @@ export function findNearestName(wanted: string, names: readonly string[]): strin
   return nearest && nearest.changes * 3 < nearest.name.length ? nearest.name : undefined
 }
 
-/** Letters to add, leave out, replace or swap with the next: the distance of optimal string alignment. */
+/** Counts the letters to add, remove, replace or swap with the next (optimal string alignment distance). */
 function countChanges(one: string, other: string): number {
   const rows = [Array.from({ length: other.length + 1 }, (_, index) => index)]
   const at = (row: number, column: number): number => rows[row]?.[column] ?? Number.POSITIVE_INFINITY

@@ -14,25 +14,25 @@ describe('globProblem', () => {
     '!(*.map|*.txt)',
     '+(ab|c).js',
     String.raw`\*\*\*\*\*/**`,
-  ])('has nothing against %s', (glob) => {
+  ])('accepts %s', (glob) => {
     expect(globProblem(glob)).toBeUndefined()
   })
 
   test.each([
     ['', 'expected a glob'],
-    ['a'.repeat(4097), 'of 4096 characters at most'],
-    ['*a*b*c*d', '3 stars in a segment at most'],
-    ['assets/**a*b*c*/x', '3 stars in a segment at most'],
-    ['*a*b{*c,d}*e', '3 stars in a segment at most'],
-    ['?(*a)?(*a)?(*a)?(*a)b', '3 stars in a segment at most'],
-    ['{{*a*,b}*c,d}*e', '3 stars in a segment at most'],
+    ['a'.repeat(4097), 'of at most 4096 characters'],
+    ['*a*b*c*d', 'at most 3 stars in a segment'],
+    ['assets/**a*b*c*/x', 'at most 3 stars in a segment'],
+    ['*a*b{*c,d}*e', 'at most 3 stars in a segment'],
+    ['?(*a)?(*a)?(*a)?(*a)b', 'at most 3 stars in a segment'],
+    ['{{*a*,b}*c,d}*e', 'at most 3 stars in a segment'],
     ['+(a*)b', 'in a repeated group'],
     ['*(x|+(a))b', 'in a repeated group'],
-  ])('refuses %.40s', (glob, problem) => {
+  ])('rejects %.40s', (glob, problem) => {
     expect(globProblem(glob)).toContain(problem)
   })
 
-  test('reads any text', () => {
+  test('accepts or rejects any text without an exception', () => {
     const text = fc.string({ unit: fc.constantFrom('*', '(', ')', '{', '}', ',', '|', '/', 'a', '+') })
     fc.assert(
       fc.property(text, (glob) => {

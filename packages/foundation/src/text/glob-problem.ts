@@ -1,25 +1,24 @@
-/** As long as any path that a system opens (`PATH_MAX` of Linux). */
+/** The maximum length of a path on Linux (`PATH_MAX`). */
 const longestGlob = 4096
 const maximumStars = 3
-/** A group without groups in it. */
 const innerGroup = /[({][^(){}]*[)}]/
 const repeatedStars = /[*+]\([^)]*[*+]/
 
 /**
- * Why files should not be matched by this glob, or `undefined`. Globs become regular expressions, which try a name that
- * does not match in every combination: each star of a segment multiplies the steps by the name's length (200 letters and
- * four stars: 0.3 s a file), and a star in a repeated group doubles them with each letter.
+ * Returns the problem of a glob that is too slow to match, if there is one. Globs become regular expressions that
+ * backtrack. Each star of a segment multiplies the steps by the length of the name: 200 letters and four stars take
+ * 0.3 s per file. A star in a repeated group doubles the steps with each letter.
  */
 export function globProblem(glob: string): string | undefined {
   if (glob === '') return 'expected a glob'
-  if (glob.length > longestGlob) return `expected a glob of ${longestGlob} characters at most`
+  if (glob.length > longestGlob) return `expected a glob of at most ${longestGlob} characters`
   if (repeatedStars.test(glob)) return 'expected a glob without "*" or "+" in a repeated group'
   const crowded = glob.split('/').find((segment) => countStars(segment) > maximumStars)
   if (crowded === undefined) return undefined
-  return `expected a glob with ${maximumStars} stars in a segment at most, because each multiplies the time of a match`
+  return `expected a glob with at most ${maximumStars} stars in a segment, because each star multiplies the matching time`
 }
 
-/** Of a group one member matches: the one with the most stars counts. `**` is one. */
+/** Counts the stars of a segment. For a group, the alternative with the most stars counts. `**` counts as one star. */
 function countStars(segment: string): number {
   let text = segment.replaceAll(/\\./g, '-')
   for (let group = innerGroup.exec(text)?.[0]; group !== undefined; group = innerGroup.exec(text)?.[0]) {

@@ -1,4 +1,4 @@
-/** Whether a pattern takes files out; `!(a|b).js` is a pattern of its own. */
+/** Returns whether a pattern excludes files. `!(a|b).js` is an ordinary pattern. */
 export function isNegatedPattern(pattern: string): boolean {
   return /^!(?!\()/.test(pattern)
 }

@@ -6,6 +6,6 @@ test.each([
   [['a'], 'a'],
   [['a', 'b', 'c'], 'a, b, c'],
   [['a', 'b', 'c', 'd', 'e'], 'a, b, c and 2 more'],
-])('names the first three of %j', (names, expected) => {
+])('joinFirstNames joins the first three names of %j', (names, expected) => {
   expect(joinFirstNames(names)).toBe(expected)
 })

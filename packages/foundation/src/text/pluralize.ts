@@ -1,4 +1,4 @@
-/** Returns a number with its noun: `1 file`, `2 files`; with `'file is'` and `'files are'` also with its verb. */
+/** Returns a number with its noun: `1 file`, `2 files`. The noun can include a verb: `'file is'` and `'files are'`. */
 export function pluralize(number: number, one: string, many: string = `${one}s`): string {
   return `${number} ${number === 1 ? one : many}`
 }

@@ -8,6 +8,6 @@ test.each([
   ['a number', Number.NaN, 'expected a number, found NaN'],
   ['a number', undefined, 'expected a number, found nothing'],
   ['a text', () => {}, 'expected a text, found a function'],
-])('expects %s, and shows what was found: %j', (expected, value, message) => {
+])('describeMismatch for %s shows the value %j', (expected, value, message) => {
   expect(describeMismatch(expected, value)).toBe(message)
 })

@@ -15,11 +15,11 @@ test.each([
   [{ most: Infinity }],
   [NaN],
   [circle],
-])('isJson takes no value that JSON changes: %#', (value) => {
+])('isJson rejects values that JSON changes: %#', (value) => {
   expect(isJson(value, 1000)).toBe(false)
 })
 
-test('isJson takes what JSON gives back as it was', () => {
+test('isJson accepts values that JSON preserves', () => {
   fc.assert(fc.property(fc.jsonValue(), (value) => isJson(value, 1000)))
   expect(isJson({ a: [[]] }, 3)).toBe(true)
   expect(isJson({ a: [[]] }, 2)).toBe(false)

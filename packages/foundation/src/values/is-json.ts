@@ -1,4 +1,4 @@
-/** Whether JSON holds a value as it is, in at most so many levels of arrays and objects. */
+/** Returns whether JSON preserves a value with at most `levels` levels of arrays and objects. */
 export function isJson(value: unknown, levels: number): boolean {
   switch (typeof value) {
     case 'string':
@@ -8,7 +8,7 @@ export function isJson(value: unknown, levels: number): boolean {
       return Number.isFinite(value)
     case 'object':
       if (value === null) return true
-      // Dates, maps and the like have other names.
+      // Rejects dates, maps and other classes.
       if (levels === 0 || !/^\[object (?:Array|Object)\]$/.test(Object.prototype.toString.call(value)))
         return false
       return Object.values(value).every((item) => isJson(item, levels - 1))

@@ -6,53 +6,54 @@ import type { ContentCoding } from '@serve-dist/manifest'
 import { sha256Of } from '@serve-dist/foundation/text/sha256-of'
 import { safeOpenFlags, openRegularFile, writeNew } from '../folder/disk.ts'
 
-/** One result as the head of an entry holds it. */
+/** One result, as the head of a cache entry describes it. */
 export interface StoredEncoding {
   readonly coding: ContentCoding
   /** Codec, version and settings. */
   readonly codec: string
-  /** Of the result, in bytes. */
+  /** Size of the result in bytes. */
   readonly size: number
-  /** Where its bytes are, counted from the end of the head, and what they are; absent where it does not pay. */
+  /** Offset of the result after the head, and its digest. Absent if the result is not worth keeping. */
   readonly stored?: { readonly offset: number; readonly sha256: string }
 }
 
-/** What the head of an entry says. */
+/** The head of a cache entry. */
 interface Entry {
   /** The digest of the original. */
   readonly original: string
   readonly encodings: readonly StoredEncoding[]
 }
 
-/** An entry as it was found. */
+/** A cache entry that was read from the disk. */
 export interface FoundEntry {
   readonly encodings: readonly StoredEncoding[]
-  /** When it was last used, about; in milliseconds since 1970. */
+  /** Approximate time of the last use, in milliseconds since 1970. */
   readonly usedAt: number
-  /** Bytes of its content, unless they are lost meanwhile; whether they are the right ones is not looked at. */
+  /** Reads bytes of the content, `undefined` if they are lost. Does not verify them. */
   readonly content: (offset: number, size: number) => Promise<Buffer | undefined>
 }
 
-/** The folder of the cache that holds its entries; what else stands beside it is not the cache's to remove. */
+/** Returns the folder of all entries. The cache must not remove files outside it. */
 export function entriesFolder(directory: string): string {
   return join(directory, 'entries-1')
 }
 
-/** Where the entry of an original stands, in one of 256 folders. */
+/** Returns the path of an original's entry, in one of 256 folders. */
 export function entryPath(directory: string, sha256: string): string {
   return join(entriesFolder(directory), sha256.slice(0, 2), sha256.slice(2))
 }
 
-/** Whether a file is an entry that was being written: `writeEntry` gives it this name first. */
+/** Returns whether a file is an entry that `writeEntry` has not finished. */
 export function isTemporary(path: string): boolean {
   return /\.[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(path)
 }
 
 /**
- * Replaces an entry as a whole, while other builds may read it. Its file is a line with a checksum of its own, the digest of the
- * original and what is known of it; then the bytes of all results, one behind the other.
+ * Replaces a whole entry, even while other builds read it.
  *
- * @returns the length of the file.
+ * The first line of the file is a checksum and the head. The bytes of all results follow.
+ *
+ * @returns the length of the file in bytes.
  */
 export function writeEntry(path: string, entry: Entry, contents: readonly Uint8Array[]): number {
   const text = JSON.stringify(entry)
@@ -63,19 +64,19 @@ export function writeEntry(path: string, entry: Entry, contents: readonly Uint8A
     renameSync(temporary, path)
   } catch (error) {
     rmSync(temporary, { force: true })
-    // Windows replaces no file while another process reads it.
+    // Windows cannot replace a file while another process reads it.
     if (process.platform !== 'win32' || !existsSync(path)) throw error
   }
   return bytes.length
 }
 
-/** More than a head ever takes; most entries of small files are read whole with it. */
+/** Larger than any head. One read of this length covers most entries of small files. */
 const headRoom = 16_384
 
-/** What every look-up reads into. */
+/** A buffer that all reads share. */
 const head = Buffer.alloc(headRoom)
 
-/** Reads the entry of the original; `undefined` where the file is missing, damaged or of another original. */
+/** Reads the entry of an original. Returns `undefined` if the file is missing, damaged or of another original. */
 export function readEntry(path: string, original: string): FoundEntry | undefined {
   try {
     const descriptor = openRegularFile(path)
@@ -84,7 +85,7 @@ export function readEntry(path: string, original: string): FoundEntry | undefine
       const contentStart = head.subarray(0, length).indexOf('\n') + 1
       const encodings = parseHead(head.toString('utf8', 0, contentStart), original)
       if (encodings === undefined) return undefined
-      // Most entries end here: their content need not be asked for.
+      // Copy the start of the content, because the next call overwrites the buffer.
       const start = Buffer.from(head.subarray(contentStart, length))
       const content = async (offset: number, size: number): Promise<Buffer | undefined> =>
         offset + size <= start.length
@@ -99,7 +100,7 @@ export function readEntry(path: string, original: string): FoundEntry | undefine
   }
 }
 
-/** What the line says; nothing when it is damaged or another file's. Its checksum shows that `writeEntry` wrote it. */
+/** Parses the head. Returns `undefined` if it is damaged or belongs to another original. */
 function parseHead(line: string, original: string): readonly StoredEncoding[] | undefined {
   const [checksum] = line.split(' ', 1)
   const text = line.slice(`${checksum} `.length, -1)

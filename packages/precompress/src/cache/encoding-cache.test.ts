@@ -16,7 +16,7 @@ const noise = Buffer.concat(
 const build = {
   'index.html': '<!doctype html><title>page</title>\n'.repeat(60),
   'app.js': script,
-  // Compressible by its name only: remembered as what does not pay.
+  // Random bytes do not compress, but the name suggests text.
   'noise.ttf': noise,
 }
 
@@ -25,7 +25,7 @@ interface Pass extends PrecompressReport {
   readonly disk: ReadonlyMap<string, Buffer>
 }
 
-/** A pass over a folder of its own, as after a build that emptied it. */
+/** Compresses a new folder, as after a build that emptied it. */
 async function passOver(
   files: Record<string, string | Uint8Array>,
   options: PrecompressOptions,
@@ -36,7 +36,7 @@ async function passOver(
 
 async function pass(folder: string, options: PrecompressOptions): Promise<Pass> {
   let codecCalls = 0
-  // Small work stays in this thread.
+  // Small work stays in this thread, so this counter sees every call.
   const countedEncode: Encode = async (bytes, coding) => {
     codecCalls += 1
     return await encode(bytes, coding)
@@ -50,7 +50,7 @@ async function withCache(): Promise<{ cacheDirectory: string }> {
   return { cacheDirectory: join(await makeFolder(), 'cache') }
 }
 
-/** The files of the entries. */
+/** Lists the files of all entries. */
 async function entryFiles(cacheDirectory: string): Promise<string[]> {
   const names = await readdir(join(cacheDirectory, 'entries-1'), { recursive: true, withFileTypes: true })
   return names.filter((name) => name.isFile()).map((name) => join(name.parentPath, name.name))
@@ -69,7 +69,7 @@ async function rewrite(
   }
 }
 
-/** Sets all entries and the mark of the last pruning back in time. */
+/** Sets the times of all entries and of the last pruning back. */
 async function age(directory: string, milliseconds: number): Promise<void> {
   const time = (Date.now() - milliseconds) / 1000
   for (const file of [...(await entryFiles(directory)), join(directory, 'pruned')]) {
@@ -78,7 +78,7 @@ async function age(directory: string, milliseconds: number): Promise<void> {
 }
 
 describe('the cache', () => {
-  test('makes a warm pass the same as a cold one, byte for byte, without a call of a codec', async () => {
+  test('gives the same bytes as a compression without it, and calls no codec', async () => {
     const options = await withCache()
     const cold = await passOver(build, options)
     const warm = await passOver(build, options)
@@ -91,14 +91,14 @@ describe('the cache', () => {
     expect(warm.warnings).toEqual([])
   })
 
-  test('leaves only the work of what changed', async () => {
+  test('encodes changed files only', async () => {
     const options = await withCache()
     await passOver(build, options)
     const changed = await passOver({ ...build, 'app.js': `${script}//` }, options)
     expect([changed.codecCalls, changed.cacheHits]).toEqual([3, 6])
   })
 
-  test('knows content under any name, and does not read results that are in place', async () => {
+  test('finds content under any name, and does not read results that are already in the folder', async () => {
     const options = await withCache()
     const folder = await makeFolder(build)
     await pass(folder, options)
@@ -109,7 +109,7 @@ describe('the cache', () => {
     expect([again.codecCalls, again.cacheHits, again.written]).toEqual([0, 9, []])
   })
 
-  test('adds a coding to what it knows of a file', async () => {
+  test('adds a coding to the entry of a file', async () => {
     const options = await withCache()
     await passOver(build, { ...options, codings: ['gzip'] })
     expect((await passOver(build, { ...options, codings: ['gzip', 'br'] })).codecCalls).toBe(3)
@@ -117,7 +117,7 @@ describe('the cache', () => {
     expect((await passOver(build, options)).codecCalls).toBe(0)
   })
 
-  test('misses what another codec made', async () => {
+  test('does not use the result of another codec version', async () => {
     const options = await withCache()
     const cold = await passOver(build, options)
     await rewrite(options.cacheDirectory, (head, results) => {
@@ -137,13 +137,13 @@ describe('the cache', () => {
       (bytes: Buffer) => Buffer.from(bytes.map((byte, at) => (at === 9 ? byte ^ 1 : byte))),
       2,
     ],
-    ['another entry’s', () => Buffer.from(script), 6],
-  ])('takes content that is %s for a miss, and mends it', async (_name, damage, lost) => {
+    ['from another entry', () => Buffer.from(script), 6],
+  ])('repairs content that is %s', async (_name, damage, lost) => {
     const options = await withCache()
     const cold = await passOver(build, options)
     await rewrite(options.cacheDirectory, (head, results) => [head, damage(results)])
     const warm = await passOver(build, options)
-    // Each result is looked at on its own; what does not pay has no bytes to lose.
+    // Each result is verified on its own. Results that are not worth keeping have no bytes.
     expect([warm.codecCalls, warm.cacheHits]).toEqual([lost, 9 - lost])
     expect(warm.disk).toEqual(cold.disk)
     expect((await passOver(build, options)).codecCalls).toBe(0)
@@ -151,9 +151,9 @@ describe('the cache', () => {
 
   test.each([
     ['has another size', (head: string) => head.replace('"size":', '"size":1')],
-    ['is no text of ours', () => '{}\n'],
+    ['is not a valid head', () => '{}\n'],
     ['is cut off', () => ''],
-  ])('takes an entry whose head %s for a miss, and mends it', async (_name, damage) => {
+  ])('repairs an entry whose head %s', async (_name, damage) => {
     const options = await withCache()
     const cold = await passOver(build, options)
     await rewrite(options.cacheDirectory, (head, results) => [damage(head), results])
@@ -163,7 +163,7 @@ describe('the cache', () => {
     expect((await passOver(build, options)).codecCalls).toBe(0)
   })
 
-  test('takes the whole entry of another file for a miss, and mends it', async () => {
+  test('repairs an entry that is a copy of another one', async () => {
     const options = await withCache()
     const cold = await passOver(build, options)
     const [first = '', ...others] = await entryFiles(options.cacheDirectory)
@@ -174,7 +174,7 @@ describe('the cache', () => {
     expect((await passOver(build, options)).codecCalls).toBe(0)
   })
 
-  test('takes an entry that does not say whose it is, as they once were, for a miss', async () => {
+  test('does not use an entry without the digest of its original, as earlier releases wrote it', async () => {
     const options = await withCache()
     await passOver(build, options)
     await rewrite(options.cacheDirectory, (head, results) => {
@@ -185,7 +185,7 @@ describe('the cache', () => {
     expect((await passOver(build, options)).codecCalls).toBe(0)
   })
 
-  test('leaves nothing beside its entries', async () => {
+  test('leaves no temporary files', async () => {
     const options = await withCache()
     await passOver(build, options)
     const names = (await entryFiles(options.cacheDirectory)).map((file) => file.slice(-62))
@@ -196,7 +196,7 @@ describe('the cache', () => {
     ])
   })
 
-  test('recalls results that are larger than what is read at once', async () => {
+  test('reads results that are larger than the first read', async () => {
     const options = await withCache()
     const lines = Array.from({ length: 800 }, (_, line) =>
       createHash('sha256').update(String(line)).digest('hex'),
@@ -208,7 +208,7 @@ describe('the cache', () => {
     expect(warm.disk).toEqual(cold.disk)
   })
 
-  test('serves two builds at once', async () => {
+  test('serves concurrent builds', async () => {
     const options = await withCache()
     const folders = await Promise.all(Array.from({ length: 6 }, async () => await makeFolder(build)))
     const reports = await Promise.all(folders.map(async (folder) => await precompress(folder, options)))
@@ -218,14 +218,14 @@ describe('the cache', () => {
     expect((await passOver(build, options)).codecCalls).toBe(0)
   })
 
-  test.each(['file', 'file/cache'])('that cannot be written is one warning, and no failure', async (path) => {
+  test.each(['file', 'file/cache'])('warns once if it cannot write to its folder', async (path) => {
     const folder = await makeFolder({ file: '' })
     const { warnings, codecCalls } = await passOver(build, { cacheDirectory: join(folder, path) })
     expect(codecCalls).toBe(9)
-    expect(warnings).toEqual([expect.stringMatching(/results cannot be kept for the next build/)])
+    expect(warnings).toEqual([expect.stringMatching(/cannot cache compression results for the next build/)])
   })
 
-  test('stands beside the nearest package.json above the folder', async () => {
+  test('is next to the nearest package.json above the folder', async () => {
     const root = await makeFolder({
       'package.json': '{}',
       'app/dist/app.js': script,
@@ -236,10 +236,10 @@ describe('the cache', () => {
   })
 })
 
-describe('pruning the cache', () => {
+describe('pruneCache', () => {
   const month = 30 * 24 * 60 * 60 * 1000
 
-  test('removes what was not used for 30 days, and keeps what was', async () => {
+  test('removes entries that were not used for 30 days, and keeps others', async () => {
     const options = await withCache()
     await passOver(build, options)
     await age(options.cacheDirectory, month * 1.1)
@@ -248,12 +248,12 @@ describe('pruning the cache', () => {
     expect((await passOver({ 'app.js': script }, options)).codecCalls).toBe(0)
   })
 
-  test('removes what is above the size', async () => {
+  test('removes the least recently used entries above the size limit', async () => {
     const options = await withCache()
     const { cacheDirectory } = options
     await passOver({ 'app.js': script, 'index.html': build['index.html'] }, options)
     await age(cacheDirectory, month / 2)
-    // Used again: this entry is the younger one now.
+    // This use makes the entry the more recent one.
     await passOver({ 'index.html': build['index.html'] }, options)
     const found = await Promise.all((await entryFiles(cacheDirectory)).map(async (file) => await stat(file)))
     const [youngest] = found.toSorted((a, b) => b.mtimeMs - a.mtimeMs)

@@ -6,40 +6,40 @@ import { codecs } from '../codecs/encode.ts'
 import { sha256Of } from '@serve-dist/foundation/text/sha256-of'
 import { entryPath, readEntry, type StoredEncoding, writeEntry } from './cache-entry.ts'
 
-/** What came of encoding a file. */
+/** The result of encoding a file. */
 export interface Encoding {
   readonly coding: ContentCoding
-  /** Of the result, in bytes. */
+  /** Size of the result in bytes. */
   readonly size: number
-  /** Where it pays: what to keep. */
+  /** The result, if it is worth keeping. */
   readonly kept?: {
     readonly sha256: string
-    /** The result, or nothing where it was lost meanwhile: then it must be made again. */
+    /** Reads the result. `undefined` if its bytes are lost: encode the file again. */
     readonly bytes: () => Promise<Uint8Array | undefined>
   }
 }
 
-/** Results of earlier passes. Whatever is wrong with it is a miss: it fails no build and changes no byte. */
+/** Results of earlier compressions. A faulty entry counts as missing: it never fails a build or changes a byte. */
 export interface EncodingCache {
-  /** What the codecs of this process once made of the file with this digest. */
+  /** Returns the results that the current codecs produced for the file with this digest. */
   recall(sha256: string): ReadonlyMap<ContentCoding, Encoding>
-  /** Replaces what is known of it. */
+  /** Replaces the entry of a file. */
   keep(sha256: string, encodings: readonly Encoding[]): Promise<void>
-  /** Where it is, for other threads; nowhere when it keeps nothing. */
+  /** The folder, for other threads. `undefined` if the cache is off. */
   readonly directory: string | undefined
-  /** How much was kept in this pass. */
+  /** Number of bytes that this compression added. */
   bytesAdded(): number
-  /** Counts what other threads kept. */
+  /** Adds the bytes that other threads wrote. */
   noteAdded(bytes: number): void
 }
 
 export interface EncodingCacheOptions {
-  /** Without one, the cache keeps nothing. */
+  /** The cache folder. `undefined` turns the cache off. */
   readonly directory: string | undefined
   readonly warn: (message: string) => void
 }
 
-/** Using an entry is noted at most so often. */
+/** Minimum time between two updates of an entry's last use. */
 const noteUseAfterMs = 7 * 24 * 60 * 60 * 1000
 
 const noCache: EncodingCache = {
@@ -50,7 +50,7 @@ const noCache: EncodingCache = {
   noteAdded: () => {},
 }
 
-/** The cache in a folder: one file for each original, under its digest. */
+/** Opens the cache in a folder, with one file for each original, named by its digest. */
 export function openEncodingCache({ directory, warn }: EncodingCacheOptions): EncodingCache {
   if (directory === undefined) return noCache
   let bytesAdded = 0
@@ -61,11 +61,13 @@ export function openEncodingCache({ directory, warn }: EncodingCacheOptions): En
     try {
       change()
     } catch (error) {
-      // Another build may prune at this moment; or something else stands in the place of this one entry.
+      // Another build may prune the cache now, or a folder may have the name of this entry.
       const isFolderThere = error instanceof Error && 'code' in error && error.code === 'EISDIR'
       if (isFolderThere || (isNotFoundError(error) && isFolder(directory))) return
       isWritable = false
-      warn(`${directory}: results cannot be kept for the next build (${reasonOf(error)})`)
+      warn(
+        `${directory}: cannot cache compression results for the next build (${reasonOf(error)}). Make this folder writable, or set another cacheDirectory.`,
+      )
     }
   }
 
@@ -99,10 +101,7 @@ export function openEncodingCache({ directory, warn }: EncodingCacheOptions): En
   }
 }
 
-/**
- * Where tools keep caches: in `node_modules` beside the nearest `package.json` above the folder; nowhere outside a
- * package.
- */
+/** Returns `node_modules/.cache/serve-dist` next to the nearest `package.json` above the folder, if there is one. */
 export function findCacheDirectory(folder: string): string | undefined {
   for (let parent = dirname(folder); ; parent = dirname(parent)) {
     if (existsSync(join(parent, 'package.json'))) return join(parent, 'node_modules/.cache/serve-dist')

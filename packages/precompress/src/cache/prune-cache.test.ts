@@ -8,7 +8,7 @@ const day = 24 * 60 * 60 * 1000
 const settings = { size: 1e9, bytesAdded: 0 }
 const temporary = '3ca1.0b0f0c5a-5a0b-4d53-9a0e-0d6f3b5f1d11'
 
-/** A cache that was last pruned two days ago, whose entries were used so many days ago. */
+/** Creates a cache that was pruned two days ago. Each entry has the number of days since its last use. */
 async function makeCache(entries: Record<string, number>): Promise<string> {
   const names = Object.keys(entries).map((name) => [`entries-1/ab/${name}`, 'entry'])
   const directory = await makeFolder({ ...Object.fromEntries(names), pruned: '' })
@@ -31,19 +31,19 @@ async function removeAllButSecond(path: string): Promise<void> {
 }
 
 describe('pruneCache', () => {
-  test('goes on past an entry that cannot be removed', async () => {
+  test('continues if the system cannot remove an entry', async () => {
     const directory = await makeCache({ first: 31, second: 32, third: 33, used: 29 })
     await pruneCache(directory, { ...settings, remove: removeAllButSecond })
     expect(await namesLeft(directory)).toEqual(['second', 'used'])
   })
 
-  test('removes after a day what a killed pass left half-written', async () => {
+  test('removes temporary files after one day', async () => {
     const directory = await makeCache({ [temporary]: 1.1, '3ca1': 1.1 })
     await pruneCache(directory, settings)
     expect(await namesLeft(directory)).toEqual(['3ca1'])
   })
 
-  test('leaves what a pass may be writing at this moment', async () => {
+  test('keeps temporary files that another compression may be writing', async () => {
     const directory = await makeCache({ [temporary]: 0.1 })
     await pruneCache(directory, settings)
     expect(await namesLeft(directory)).toEqual([temporary])

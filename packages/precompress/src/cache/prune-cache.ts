@@ -4,30 +4,32 @@ import { join } from 'node:path'
 import { entriesFolder, isTemporary } from './cache-entry.ts'
 import { safeOpenFlags } from '../folder/disk.ts'
 
-/** What the cache may hold, and what a pass added to it. */
+/** The limit of the cache, and the growth in this compression. */
 export interface Pruning {
-  /** In bytes. */
+  /** Maximum size of the cache in bytes. */
   readonly size: number
   readonly bytesAdded: number
-  /** For tests of what the system does not remove. */
+  /** Replaces the removal of a file, for tests of failures. */
   readonly remove?: (path: string) => Promise<void>
 }
 
 const day = 24 * 60 * 60 * 1000
-/** In milliseconds. */
+/** Maximum time since the last use of an entry, in milliseconds. */
 export const maximumUnusedTime: number = 30 * day
 
 /**
- * Removes entries that were not used for 30 days, what a killed pass left half-written a day ago and, while the rest
- * is above the size, what was not used for longest. Looks once a day, and after a pass that added much. A build that
- * uses the cache meanwhile may miss what it had.
+ * Removes old entries from the cache.
+ *
+ * It removes entries that were not used for 30 days, and temporary files that are older than one day. If the rest
+ * exceeds the size, it removes the least recently used entries. It runs once a day, and after a compression that added
+ * much. A concurrent build may miss entries that this function removes.
  */
 export async function pruneCache(
   directory: string,
   { size, bytesAdded, remove = removeFile }: Pruning,
 ): Promise<void> {
   const marker = join(directory, 'pruned')
-  // A cache without the mark is new.
+  // A cache without this file is new.
   const prunedAt = await stat(marker).then(
     ({ mtimeMs }) => mtimeMs,
     () => Infinity,
@@ -35,7 +37,7 @@ export async function pruneCache(
   const isDue = Date.now() - prunedAt > day || bytesAdded > size / 16
   if (!isDue && prunedAt !== Infinity) return
   await mkdir(directory, { recursive: true })
-  // First, so that a build that ends at the same time leaves it to this one.
+  // Write the file first, so that a concurrent build skips the pruning.
   await (
     await open(marker, constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | safeOpenFlags)
   ).close()
@@ -46,7 +48,7 @@ export async function pruneCache(
   for (const entry of entries.toSorted((a, b) => b.usedAt - a.usedAt)) {
     held += entry.size
     const isOld = Date.now() - entry.usedAt > (isTemporary(entry.path) ? day : maximumUnusedTime)
-    // One that the system does not let go keeps no other.
+    // Continue if the system cannot remove an entry.
     if (held > size || isOld) await remove(entry.path).catch(() => undefined)
   }
 }
@@ -63,7 +65,7 @@ interface Entry {
   readonly usedAt: number
 }
 
-/** Every file among the entries. */
+/** Lists the files of all entries. */
 async function listEntries(directory: string): Promise<Entry[]> {
   const names = await readdir(entriesFolder(directory), { recursive: true, withFileTypes: true })
   const entries: Entry[] = []

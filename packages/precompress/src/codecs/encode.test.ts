@@ -9,7 +9,7 @@ const text = Buffer.from('export const greeting = "hello";\n'.repeat(200))
 const codings = contentCodings.map(({ name }) => name)
 
 describe.each(codings)('encode, %s', (coding) => {
-  test('makes what another decoder turns back into the original', async () => {
+  test('encodes bytes that an independent decoder restores', async () => {
     const words = fc.array(fc.string({ unit: 'grapheme' }), { maxLength: 400 })
     const content = fc.oneof(
       words.map((list) => Buffer.from(list.join(' '))),
@@ -27,14 +27,14 @@ describe.each(codings)('encode, %s', (coding) => {
   })
 
   test.each([0, 1, 255, 256, 65_791, 65_792, 131_072, 300_000])(
-    'holds at a size of %i bytes',
+    'encodes a file of %i bytes',
     async (size) => {
       const bytes = Buffer.from('abcdefghij'.repeat(Math.ceil(size / 10)).slice(0, size))
       expect((await decode(await encode(bytes, coding), coding)).equals(bytes)).toBe(true)
     },
   )
 
-  test('gives the same bytes each time, and leaves its input alone', async () => {
+  test('returns the same bytes each time, and does not change its input', async () => {
     const before = createHash('sha256').update(text).digest('hex')
     expect(Buffer.from(await encode(text, coding)).equals(await encode(text, coding))).toBe(true)
     expect(createHash('sha256').update(text).digest('hex')).toBe(before)
@@ -42,19 +42,19 @@ describe.each(codings)('encode, %s', (coding) => {
 })
 
 describe('encode', () => {
-  test('gives gzip no time and no operating system', async () => {
+  test('writes no time and no operating system into the gzip header', async () => {
     const encoded = await encode(text, 'gzip')
     expect([...encoded.subarray(0, 10)]).toEqual([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 2, 255])
   })
 
-  test('gives brotli the smallest window that holds the file, of 23 bits at most', async () => {
+  test('gives brotli the smallest window that holds the file, at most 23 bits', async () => {
     const small = await encode(text.subarray(0, 1000), 'br')
     const large = await encode(Buffer.alloc(9_000_000, text), 'br')
     expect(brotliWindow(small)).toBe(10)
     expect(brotliWindow(large)).toBe(23)
   })
 
-  test('compresses brotli as hard as it goes', async () => {
+  test('compresses brotli better than quality 9', async () => {
     const { brotliCompressSync, constants } = await import('node:zlib')
     const weaker = brotliCompressSync(await source(), {
       params: { [constants.BROTLI_PARAM_QUALITY]: 9 },
@@ -68,7 +68,7 @@ async function source(): Promise<Buffer> {
   return await readFile(new URL(import.meta.url))
 }
 
-/** The window bits of a brotli stream's first byte (RFC 7932 §9.1). */
+/** Reads the window bits from the first byte of a brotli stream (RFC 7932 §9.1). */
 function brotliWindow(stream: Uint8Array): number {
   const first = stream[0] ?? 0
   if ((first & 1) === 0) return 16

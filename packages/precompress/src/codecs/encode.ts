@@ -2,13 +2,13 @@ import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 import type { ContentCoding } from '@serve-dist/manifest'
 import { encodeInWasm, encodeNatively, isWasm, zstdCodec } from './zstd-encoder.ts'
 
-/** Encodes a whole file in one coding: same bytes and same codec, same result on every machine. */
+/** Encodes a whole file in one coding. The result depends only on the bytes and the codec. */
 export type Encode = (bytes: Uint8Array, coding: ContentCoding) => Promise<Uint8Array>
 
-/** More bits bring next to nothing and cost twice the memory; see docs/decisions/007-encoding.md. */
+/** More bits save almost nothing and double the memory; see docs/decisions/007-encoding.md. */
 const largestWindowBits = 23
 
-/** Codec, version and settings of each coding: what a result depends on beside the bytes. */
+/** Codec, version and settings of each coding. With the input, they determine the result. */
 export const codecs: Readonly<Record<ContentCoding, string>> = {
   zstd: `${zstdCodec} level=19 window=23${isWasm ? ' streamed' : ''} ${process.arch}`,
   br: `brotli/${process.versions['brotli']} quality=11 window=fit${largestWindowBits} ${process.arch}`,
@@ -21,7 +21,7 @@ const encoders: Readonly<Record<ContentCoding, (bytes: Uint8Array) => Promise<Ui
   gzip: encodeGzip,
 }
 
-/** Every coding at its strongest: the work is done once, the bytes are sent ever after. Keeps this thread busy. */
+/** Encodes with the strongest setting of each coding. Blocks this thread. */
 export const encode: Encode = async (bytes, coding) => await encoders[coding](bytes)
 
 function encodeBrotli(bytes: Uint8Array): Uint8Array {
@@ -34,7 +34,7 @@ function encodeBrotli(bytes: Uint8Array): Uint8Array {
   })
 }
 
-/** The smallest window that holds the whole file (RFC 7932 §9.1: less 16 bytes), 10 to 23 bits. */
+/** Returns the smallest window that holds the whole file (RFC 7932 §9.1: minus 16 bytes), 10 to 23 bits. */
 function windowBits(size: number): number {
   const needed = Math.ceil(Math.log2(size + 16))
   return Math.min(Math.max(needed, constants.BROTLI_MIN_WINDOW_BITS), largestWindowBits)
@@ -43,10 +43,10 @@ function windowBits(size: number): number {
 const operatingSystemOffset = 9
 const unknownOperatingSystem = 255
 
-/** Node leaves the time stamp zero. `memLevel` stays 8: 9 made Vite's own files 0.2 % larger. */
+/** `memLevel` stays 8, because 9 made Vite's own files 0.2 % larger. */
 function encodeGzip(bytes: Uint8Array): Uint8Array {
   const encoded = gzipSync(bytes, { level: constants.Z_BEST_COMPRESSION })
-  // zlib notes the system that it was built on (RFC 1952 §2.3.1), and equal builds would differ by it.
+  // zlib writes its own system into the header (RFC 1952 §2.3.1), so equal builds would differ between systems.
   encoded[operatingSystemOffset] = unknownOperatingSystem
   return encoded
 }

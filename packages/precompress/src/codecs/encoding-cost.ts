@@ -5,15 +5,15 @@ const costPerByte: Readonly<Record<ContentCoding, number>> = { zstd: 15, br: 45,
 
 const mebibyte = 1024 * 1024
 
-/** No codec has a larger window. */
+/** The largest window of all codecs, in bytes. */
 const largestWindow = 8 * mebibyte
 
 interface MemoryModel {
-  /** Taken for any file. */
+  /** Bytes for any file. */
   readonly base: number
-  /** For each byte of a file that the window holds. */
+  /** Bytes for each byte of a file that fits into the window. */
   readonly perByte: number
-  /** For a file that it does not hold. */
+  /** Bytes for a larger file. */
   readonly most: number
 }
 
@@ -26,20 +26,23 @@ const memoryModels: Readonly<Record<ContentCoding, MemoryModel>> = {
   gzip: { base: mebibyte, perByte: 0, most: 8 * mebibyte },
 }
 
-/** About 15 ms. Files with less work go to a thread in batches: a message costs as much as encoding 500 bytes. */
+/**
+ * About 15 ms of work. Files with less work are sent to threads in batches, because a message costs as much as encoding
+ * 500 bytes.
+ */
 export const smallWork = 2_000_000
 
-/** How much work a file is, to compare: gzip of one byte is 1. */
+/** Returns the work of encoding a file, relative to one byte of gzip. */
 export function encodingCost(coding: ContentCoding, size: number): number {
   return costPerByte[coding] * size
 }
 
-/** Bytes that originals and codecs may take together: with the defaults, two files of the largest windows. */
+/** Returns the memory limit for originals and codecs in bytes. The default allows two files with the largest window. */
 export function memoryFor(bytesInFlight: number): number {
   return bytesInFlight * 4.5
 }
 
-/** Bytes that the codec reserves beside the file. */
+/** Returns the bytes that a codec reserves in addition to the file. */
 export function encodingMemory(coding: ContentCoding, size: number): number {
   const { base, perByte, most } = memoryModels[coding]
   return size > largestWindow ? most : base + perByte * size

@@ -2,9 +2,11 @@ import { readSync } from 'node:fs'
 import { largestWindowLog } from './zstd-encoder.ts'
 
 /**
- * Whether a file is a single frame, from its first byte to its last, that browsers take: without a dictionary, and with a
- * window of at most 8 MiB (RFC 9659 §3; libzstd does not look at it where all fits into one step). Of several frames
- * (RFC 8878 §3) some decoders read the first alone. The blocks' content is not looked at.
+ * Returns whether a file is exactly one zstd frame that browsers accept.
+ *
+ * Such a frame has no dictionary and a window of at most 8 MiB (RFC 9659 §3). libzstd ignores the window if the content
+ * fits into one step. Some decoders read only the first of several frames (RFC 8878 §3). This function does not verify
+ * the content of blocks.
  */
 export function isFrameForBrowsers(descriptor: number, size: number): boolean {
   const header = readAt(descriptor, 0, Math.min(size, longestHeader))
@@ -19,10 +21,10 @@ export function isFrameForBrowsers(descriptor: number, size: number): boolean {
   return endOfBlocks(descriptor, 5 + (isSingleSegment ? 0 : 1) + sizeLength, size) + digestLength === size
 }
 
-/** In bytes, without a dictionary: the magic number, the flags, a window or a size of one byte; at most window and size. */
+/** Lengths in bytes without a dictionary: a magic number, flags and one byte; or all optional fields. */
 const [shortestHeader, longestHeader] = [6, 14]
 
-/** RFC 8878 §3.1.1.1.2: what a decoder must keep of the content. */
+/** Returns the window size that a decoder needs, in bytes (RFC 8878 §3.1.1.1.2). */
 function windowOf(header: Buffer, isSingleSegment: boolean): number {
   const first = header.readUInt8(5)
   if (!isSingleSegment) return 2 ** (10 + (first >> 3)) * (1 + (first & 7) / 8)
@@ -31,7 +33,7 @@ function windowOf(header: Buffer, isSingleSegment: boolean): number {
   return sizeLength === 8 ? Number(header.readBigUInt64LE(5)) : header.readUIntLE(5, sizeLength)
 }
 
-/** RFC 8878 §3.1.1.2: where the block ends that calls itself the last; beyond the file where none does. */
+/** Returns the position after the last block (RFC 8878 §3.1.1.2), `Infinity` if the file has no last block. */
 function endOfBlocks(descriptor: number, start: number, size: number): number {
   for (let position = start; position + 3 <= size;) {
     const block = readAt(descriptor, position, 3).readUIntLE(0, 3)
@@ -42,7 +44,10 @@ function endOfBlocks(descriptor: number, start: number, size: number): number {
   return Infinity
 }
 
-/** RFC 1952 §2.3. A CRC of the header, which not every client knows, and reserved flags are refused. */
+/**
+ * Returns the length of a gzip header (RFC 1952 §2.3). Rejects reserved flags, and a header CRC because some clients do
+ * not support it.
+ */
 export function lengthOfGzipHeader(descriptor: number): number {
   const header = readAt(descriptor, 0, 4096)
   const flags = header.readUInt8(3)
@@ -58,7 +63,7 @@ export function lengthOfGzipHeader(descriptor: number): number {
   return length
 }
 
-/** So many bytes from that position; fewer where the file ends. */
+/** Reads bytes from a position. Returns fewer bytes at the end of the file. */
 export function readAt(descriptor: number, position: number, length: number): Buffer {
   const bytes = Buffer.alloc(length)
   return bytes.subarray(0, readSync(descriptor, bytes, 0, length, position))

@@ -4,9 +4,10 @@ import type { Zstd } from '@hpcc-js/wasm-zstd'
 import { largestWindowLog, loadZstd } from './zstd-encoder.ts'
 
 /**
- * Decodes one frame; `undefined` where nothing of this installation can (Node 20 without the optional package).
+ * Creates a zstd decoder for one frame. Returns `undefined` if this installation has no decoder, such as Node 20
+ * without the optional package.
  *
- * @param size - of what comes out, in bytes; more need not.
+ * @param size - expected size of the content in bytes. The decoder may stop after it.
  */
 export async function openZstdDecoder(size: number): Promise<Transform | undefined> {
   const createNative: typeof zlib.createZstdDecompress | undefined = zlib.createZstdDecompress
@@ -17,7 +18,7 @@ export async function openZstdDecoder(size: number): Promise<Transform | undefin
   return library && decodeInWasm(library, size)
 }
 
-/** Frame and content lie in memory together. */
+/** Limit in bytes, because the frame and its content are in memory at the same time. */
 const largestInWasm = 64 * 1024 * 1024
 
 function decodeInWasm(library: Zstd, size: number): Transform {
@@ -29,10 +30,10 @@ function decodeInWasm(library: Zstd, size: number): Transform {
     },
     flush(done) {
       library.reset()
-      // One more than it should be, to tell what is longer.
+      // Request one more byte, to detect longer content.
       const content = library.decompressChunk(Buffer.concat(pieces), size + 1)
-      // Of what it cannot decode the library makes nothing, without an error.
-      if (content.length === 0) done(new Error('this is no zstd frame'))
+      // The library returns no bytes and no error if it cannot decode the frame.
+      if (content.length === 0) done(new Error('the content is not a valid zstd frame'))
       else done(null, content)
     },
   })

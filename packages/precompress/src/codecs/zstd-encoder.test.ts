@@ -28,7 +28,7 @@ const encoders = {
   '@hpcc-js/wasm-zstd': { encode: encodeInWasm, isThere: true },
 }
 
-/** Text of seven letters in which nothing repeats for the first 100,000 bytes. */
+/** Returns text of seven letters without repetition in the first 100,000 bytes. */
 function longText(size: number): Buffer {
   let seed = 1
   const bytes = Buffer.alloc(Math.min(size, 100_000))
@@ -46,7 +46,7 @@ describe.each(Object.entries(encoders))('the zstd encoder of %s', (_name, { enco
     [65_792, 65_792],
     [300_000, 300_000],
     [9_500_000, eightMebibytes],
-  ])('makes of %i bytes a frame with a window of %i', { timeout: 60_000 }, async (size, window) => {
+  ])('encodes %i bytes with a window of %i', { timeout: 60_000 }, async (size, window) => {
     const bytes = longText(size)
     const frame = await encode(bytes)
     expect(windowOf(frame)).toBe(window)
@@ -54,13 +54,13 @@ describe.each(Object.entries(encoders))('the zstd encoder of %s', (_name, { enco
   })
 })
 
-test.skipIf(isWasm)('the encoder of node:zlib beats its own level 9', async () => {
+test.skipIf(isWasm)('the encoder of node:zlib compresses better than level 9', async () => {
   const weaker = zlib.zstdCompressSync(sample, { params: { [zlib.constants.ZSTD_c_compressionLevel]: 9 } })
   expect((await encodeNatively(sample)).length).toBeLessThan(weaker.length)
 })
 
 describe('encodeInWasm', () => {
-  test('beats level 9 of its package', async () => {
+  test('compresses better than level 9 of its package', async () => {
     const { Zstd } = await import('@hpcc-js/wasm-zstd')
     const weaker = (await Zstd.load()).compress(sample, 9)
     expect((await encodeInWasm(sample)).length).toBeLessThan(weaker.length)
@@ -69,7 +69,7 @@ describe('encodeInWasm', () => {
   test.each([
     ['large', 3_000_000],
     ['huge', 9_000_000],
-  ])('encodes again after a %s file, for which it gave its memory back', async (_what, length) => {
+  ])('encodes again after a %s file, whose memory it released', async (_what, length) => {
     const large = longText(length)
     const frames = [await encodeInWasm(sample), await encodeInWasm(large), await encodeInWasm(sample)]
     expect(frames[2]).toEqual(frames[0])
@@ -78,19 +78,21 @@ describe('encodeInWasm', () => {
 })
 
 describe('availableCodings', () => {
-  test('leaves zstd out where nothing can encode it, and says how to have it', () => {
+  test('leaves zstd out if no encoder is available, and names the fix', () => {
     const warnings: string[] = []
     const codings = availableCodings(['zstd', 'br', 'gzip'], (message) => warnings.push(message), false)
     expect(codings).toEqual(['br', 'gzip'])
     expect(warnings).toEqual([
-      expect.stringMatching(/^zstd is left out: Node\.js \S+ has none, and .+ without --omit=optional$/),
+      expect.stringMatching(
+        /^cannot encode zstd: Node\.js \S+ does not support it.+ without --omit=optional\.$/,
+      ),
     ])
   })
 
   test.each([
-    ['where zstd is not asked for', ['br'], false],
-    ['where it is there', ['zstd', 'br', 'gzip'], undefined],
-  ] as const)('takes all %s, and says nothing', (_where, codings, hasZstd) => {
+    ['if zstd is not requested', ['br'], false],
+    ['if zstd is available', ['zstd', 'br', 'gzip'], undefined],
+  ] as const)('returns all codings without a warning %s', (_where, codings, hasZstd) => {
     const warnings: string[] = []
     expect(availableCodings(codings, (message) => warnings.push(message), hasZstd)).toEqual(codings)
     expect(warnings).toEqual([])
@@ -98,7 +100,7 @@ describe('availableCodings', () => {
 })
 
 describe('zstdCodec', () => {
-  test('names the version that encodes', async () => {
+  test('contains the version of the encoder', async () => {
     const manifest = new URL('../../node_modules/@hpcc-js/wasm-zstd/package.json', import.meta.url)
     const [, version = ''] = /"version": "(.+?)"/.exec(readFileSync(manifest, 'utf8')) ?? []
     expect(zstdCodec).toBe(`zstd/${process.versions['zstd'] ?? `wasm-${version}`}`)
@@ -106,19 +108,19 @@ describe('zstdCodec', () => {
 })
 
 describe('wasmCodec', () => {
-  test('names the version of the package that a module belongs to', async () => {
+  test('contains the version of the package that a module belongs to', async () => {
     const folder = await makeFolder({ 'package.json': '{ "version": "9.8.7" }', 'dist/index.js': '' })
     expect(wasmCodec(pathToFileURL(join(folder, 'dist/index.js')).href)).toBe('zstd/wasm-9.8.7')
   })
 
-  test('never names the same where the version is not told', async () => {
+  test('is unique if the version is unknown', async () => {
     const folder = await makeFolder({ 'package.json': '{}', 'dist/index.js': '' })
     const module = pathToFileURL(join(folder, 'dist/index.js')).href
     expect(wasmCodec(module)).not.toBe(wasmCodec(module))
   })
 })
 
-/** The window that a decoder of the frame needs (RFC 8878 §3.1.1.1.2, §3.1.1.1.4). */
+/** Returns the window that a decoder of the frame needs (RFC 8878 §3.1.1.1.2, §3.1.1.1.4). */
 function windowOf(frame: Uint8Array): number {
   const view = Buffer.from(frame)
   const descriptor = view.readUInt8(4)

@@ -4,21 +4,21 @@ import * as zlib from 'node:zlib'
 import type { Zstd } from '@hpcc-js/wasm-zstd'
 import type { ContentCoding } from '@serve-dist/manifest'
 
-/** Compresses whole files at level 19 into frames whose window is at most 8 MiB. */
+/** Compresses a whole file at level 19 into a frame with a window of at most 8 MiB. */
 export type ZstdEncoder = (bytes: Uint8Array) => Promise<Uint8Array>
 
-/** Whether the encoder of this process is the one in WebAssembly, whose memory grows and never shrinks. */
+/** Whether this process encodes zstd in WebAssembly, whose memory never shrinks. */
 export const isWasm: boolean = zlib.zstdCompressSync === undefined
 
-/** Which zstd encodes here: the same name promises the same bytes. */
+/** Name and version of the zstd encoder. The same name means the same bytes. */
 export const zstdCodec: string = isWasm ? wasmCodec(wasmModule()) : `zstd/${String(process.versions['zstd'])}`
 
 const level = 19
 
-/** RFC 9659 §3: a `zstd` response must not need a window above 8 MiB; browsers refuse more. */
+/** Base-2 logarithm of the largest window, 8 MiB (RFC 9659 §3). Browsers reject larger windows. */
 export const largestWindowLog = 23
 
-/** The codings that this installation can encode; a build that lacks one is served all the same. */
+/** Returns the codings that this installation can encode. Warns if zstd is not available. */
 export function availableCodings(
   codings: readonly ContentCoding[],
   warn: (message: string) => void,
@@ -26,7 +26,7 @@ export function availableCodings(
 ): readonly ContentCoding[] {
   if (!codings.includes('zstd') || hasZstd) return codings
   warn(
-    `zstd is left out: Node.js ${process.versions.node} has none, and the optional @hpcc-js/wasm-zstd is not installed; use Node.js 22.15 or newer, or install without --omit=optional`,
+    `cannot encode zstd: Node.js ${process.versions.node} does not support it, and the optional package @hpcc-js/wasm-zstd is not installed. Use Node.js 22.15 or newer, or install without --omit=optional.`,
   )
   return codings.filter((coding) => coding !== 'zstd')
 }
@@ -39,7 +39,10 @@ function wasmModule(): string | undefined {
   }
 }
 
-/** Any version of the package may encode otherwise; one that is not known is never believed to be the same. */
+/**
+ * Returns the name of the WebAssembly codec, with a random version if the real one is unknown. Then no cached result
+ * matches.
+ */
 export function wasmCodec(module: string | undefined): string {
   return `zstd/wasm-${module === undefined ? randomUUID() : versionOf(new URL('../package.json', module))}`
 }
@@ -53,20 +56,20 @@ function versionOf(packageFile: URL): string {
   }
 }
 
-/** By `node:zlib`, which has zstd from Node 22.15 and 23.8 on. */
+/** Encodes with `node:zlib`, which supports zstd since Node 22.15 and 23.8. */
 export const encodeNatively: ZstdEncoder = async (bytes) =>
   zlib.zstdCompressSync(bytes, {
     params: {
       [zlib.constants.ZSTD_c_compressionLevel]: level,
       [zlib.constants.ZSTD_c_windowLog]: largestWindowLog,
     },
-    // With the size known, tables and window shrink to the file, and the frame states both.
+    // With a known size, tables and window shrink to the file, and the frame states both.
     pledgedSrcSize: bytes.length,
   })
 
 let loading: Promise<Zstd> | undefined
 
-/** What Node 20 lacks, for every platform: loaded at the first file. */
+/** Loads the WebAssembly codec on the first call. Node 20 needs it on every platform. */
 export async function loadZstd(): Promise<Zstd> {
   loading ??= import('@hpcc-js/wasm-zstd').then(async ({ Zstd: library }) => await library.load())
   return await loading
@@ -75,14 +78,14 @@ export async function loadZstd(): Promise<Zstd> {
 export const encodeInWasm: ZstdEncoder = async (bytes) => {
   const library = await loadZstd()
   const frame = bytes.length > streamedAbove ? compressPieces(library, bytes) : library.compress(bytes, level)
-  // The package notes an error, such as no memory, on the console only.
+  // The package reports errors, such as a lack of memory, on the console only.
   if (frame.length === 0 || frame.length > largestFrame(bytes.length)) {
-    throw new RangeError('zstd in WebAssembly has not enough memory for it; use Node.js 22.15 or newer')
+    throw new RangeError('zstd in WebAssembly ran out of memory. Use Node.js 22.15 or newer.')
   }
   return frame
 }
 
-/** Where the window is at its largest, a stream takes 107 MiB, and no more for larger files; at once 20 MB took 274. */
+/** Larger files are streamed: a stream needs 107 MiB for any size, a single call needs 274 MiB for 20 MB. */
 const streamedAbove = 2 ** largestWindowLog
 
 const pieceLength = 256 * 1024
@@ -97,7 +100,7 @@ function compressPieces(library: Zstd, bytes: Uint8Array): Uint8Array {
   return Buffer.concat([...pieces, library.compressEnd()])
 }
 
-/** `ZSTD_compressBound` of zstd.h, for any size. */
+/** Returns `ZSTD_compressBound` of zstd.h, for any size. */
 function largestFrame(size: number): number {
   return size + Math.ceil(size / 256) + 64
 }

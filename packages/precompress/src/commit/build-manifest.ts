@@ -17,13 +17,13 @@ import { type DescribedFile } from '../folder/describe-file.ts'
 import type { ResolvedPrecompressOptions } from '../resolve-precompress-options.ts'
 import type { VariantClaim } from './read-earlier-build.ts'
 
-/** A file and the variants of it that pay. */
+/** A file and the variants that are worth keeping. */
 export interface CompressedFile {
   readonly file: DescribedFile
   readonly variants: readonly ManifestVariant[]
-  /** Of pages. */
+  /** Links of a page. */
   readonly links?: readonly ManifestLink[]
-  /** Of pages. */
+  /** Policy of a page. */
   readonly policy?: PagePolicy
 }
 
@@ -32,19 +32,19 @@ type BuildFacts = Pick<
   'base' | 'appType' | 'assetsDirectory' | 'include' | 'exclude' | 'isHashed' | 'serving' | 'environment'
 > &
   FileFacts & {
-    /** What all pages need of a policy; absent where nobody looked. */
+    /** Policy requirements of all pages. Absent if pages were not examined. */
     readonly policy?: BuildPolicy
   }
 
-/** Facts about the files of a folder that the files alone do not show. */
+/** Facts about the files of a folder that their content does not show. */
 export interface FileFacts {
-  /** The path of a file with these bytes, with `[hash]` in the place of each hash, where that is known. */
+  /** Returns the path with `[hash]` instead of each hash, if known. */
   readonly stemOf?: (path: string, sha256: string) => string | undefined
   /** Whether a file is the script of a worker. */
   readonly isWorker?: (path: string) => boolean
 }
 
-/** The manifest of these files; content that an earlier manifest knew keeps the time that it had there. */
+/** Creates the manifest of these files. Unchanged files keep the time of the earlier manifest. */
 export function buildManifest(
   files: readonly CompressedFile[],
   facts: BuildFacts,
@@ -100,7 +100,9 @@ function selectionOf({ include, exclude }: BuildFacts): { readonly selection?: S
   return { selection: { ...(!takesAll && { include }), ...(exclude.length > 0 && { exclude }) } }
 }
 
-/** The next build with only the variants that are in place already: whole, and true at once. */
+/**
+ * Creates a manifest of the next build with only the variants that are already in the folder. It is complete and true.
+ */
 export function interimManifest(next: Manifest, isInPlace: (claim: VariantClaim) => boolean): Manifest {
   const files = next.files.map((file) =>
     Object.assign({}, file, {
@@ -113,18 +115,18 @@ export function interimManifest(next: Manifest, isInPlace: (claim: VariantClaim)
   return { ...interim, buildId: buildIdOf(interim) }
 }
 
-/** The time of new content, and whether it is dictated, so that no earlier time may live on. */
+/** The time of new content. */
 export interface ContentTime {
   /** ISO 8601, UTC, whole seconds. */
   readonly now: string
-  /** `SOURCE_DATE_EPOCH` is set: the result depends on the input alone, not on what it replaces. */
+  /** Whether `SOURCE_DATE_EPOCH` is set. Then the result does not depend on earlier times. */
   readonly isFixed: boolean
 }
 
 /**
- * The time from `SOURCE_DATE_EPOCH` (reproducible-builds.org), else from the clock.
+ * Returns the time of `SOURCE_DATE_EPOCH` (reproducible-builds.org), otherwise of the clock.
  *
- * @throws {@link OperatorError} when the variable is set and is not a whole number of seconds.
+ * @throws {@link OperatorError} if the variable is not a whole number of seconds.
  */
 export function contentTime(): ContentTime {
   const sourceDateEpoch = process.env['SOURCE_DATE_EPOCH']
@@ -139,7 +141,7 @@ export function contentTime(): ContentTime {
   return { now: isoSeconds(Number(sourceDateEpoch) * 1000), isFixed: true }
 }
 
-/** The digest of everything that a manifest says, its times apart. */
+/** Returns the digest of the manifest without its times. */
 function buildIdOf(manifest: Manifest): string {
   const timeless: Manifest = {
     ...manifest,
@@ -150,7 +152,10 @@ function buildIdOf(manifest: Manifest): string {
   return sha256Of(stringifyManifest(timeless)).slice(0, 32)
 }
 
-/** One page is an application that routes by itself; with several, an unknown path is a mistake. */
+/**
+ * Returns `spa` for a build with one page, because that page probably routes all paths. Otherwise an unknown path is an
+ * error.
+ */
 function guessAppType(files: readonly CompressedFile[]): 'spa' | 'mpa' {
   const pages = files.filter(({ file }) => isPageType(file.mediaType))
   return pages.length === 1 && pages[0]?.file.path === 'index.html' ? 'spa' : 'mpa'

@@ -10,7 +10,7 @@ import type { PrecompressOptions } from '../precompress-options.ts'
 import { addFiles, makeFolder } from '../../test/support/make-folder.ts'
 import { readFolder } from '../../test/support/read-folder.ts'
 
-/** A disk of which each change fails after so many, or only the next one. */
+/** Creates a disk on which the given number of changes succeed. Then all changes fail, or only the next one. */
 function mortalDisk(changes: number, isOneFailure: boolean): Disk {
   let changesLeft = changes
   const live = (): void => {
@@ -54,10 +54,10 @@ const first = { 'a.js': script, 'b.js': `${script}//`, 'gone.js': `${script}///`
 const second = { 'a.js': script.replaceAll('forty', 'fifty'), 'b.js': `${script}//`, 'new.css': script }
 
 const firstOptions = { codings: ['br', 'gzip'] } as const
-/** One coding less, so that originals which stay lose a variant too. */
+/** One coding less, so that unchanged originals lose a variant too. */
 const secondOptions = { codings: ['br'] } as const
 
-/** One pass that dies after so many changes, or fails in one; whether it came to its end. */
+/** Runs one compression that fails after a number of changes, or fails in one. Returns whether it completed. */
 async function passThatDiesAfter(
   changes: number,
   folder: string,
@@ -76,7 +76,7 @@ async function rebuild(folder: string): Promise<void> {
   await addFiles(folder, second)
 }
 
-/** What the manifest that stands, if any, claims of variants and the disk does not have. */
+/** Returns the paths that the manifest describes wrongly, `undefined` without a manifest. */
 async function liesOf(folder: string): Promise<string[] | undefined> {
   const text = await readFile(join(folder, manifestPath), 'utf8').catch(() => undefined)
   if (text === undefined) return undefined
@@ -96,7 +96,7 @@ async function describeAll(folder: string): Promise<Map<string, string>> {
 
 type Outcome = 'no manifest' | 'a true manifest' | 'a manifest of before the rebuild' | 'a false manifest'
 
-/** Originals that were written over before the pass began are not lies of the pass. */
+/** Classifies the manifest. Originals that the rebuild changed before the compression do not make it false. */
 async function outcomeIn(folder: string): Promise<Outcome> {
   const lies = await liesOf(folder)
   if (lies === undefined) return 'no manifest'
@@ -104,8 +104,8 @@ async function outcomeIn(folder: string): Promise<Outcome> {
   return lies.join() === 'a.js,gone.js' ? 'a manifest of before the rebuild' : 'a false manifest'
 }
 
-describe('a pass that is killed at any change to the disk', { timeout: 60_000 }, () => {
-  test('of a fresh folder leaves no manifest or a true one, and the next pass completes it', async () => {
+describe('a compression that is killed at any change to the disk', { timeout: 60_000 }, () => {
+  test('leaves no manifest or a true one in a new folder, and the next compression completes it', async () => {
     const whole = await makeFolder(first)
     const { manifest: expected } = await precompress(whole, firstOptions)
     const outcomes = new Set<Outcome>()
@@ -122,7 +122,7 @@ describe('a pass that is killed at any change to the disk', { timeout: 60_000 },
     expect([...outcomes]).toEqual(['no manifest', 'a true manifest'])
   })
 
-  test('over an earlier build leaves its manifest or a true one of the next, and never none', async () => {
+  test('keeps the earlier manifest or writes a true one, and always leaves one', async () => {
     const whole = await makeFolder({ ...second, 'own.csv.gz': 'mine' })
     const { manifest: expected } = await precompress(whole, secondOptions)
     const outcomes = new Set<Outcome>()
@@ -141,7 +141,7 @@ describe('a pass that is killed at any change to the disk', { timeout: 60_000 },
     expect([...outcomes]).toEqual(['a manifest of before the rebuild', 'a true manifest'])
   })
 
-  test('killed twice over, still knows every variant', async () => {
+  test('knows every variant after it was killed twice', async () => {
     const whole = await makeFolder({ ...second, 'own.csv.gz': 'mine' })
     await precompress(whole, secondOptions)
     for (let changes = 0; changes < 48; changes += 1) {
@@ -155,8 +155,8 @@ describe('a pass that is killed at any change to the disk', { timeout: 60_000 },
   })
 })
 
-describe('a pass of which one change to the disk fails', { timeout: 60_000 }, () => {
-  test('leaves what a killed one leaves, and the next pass completes it', async () => {
+describe('a compression in which one change to the disk fails', { timeout: 60_000 }, () => {
+  test('leaves the folder in a valid state that the next compression completes', async () => {
     const whole = await makeFolder({ ...second, 'own.csv.gz': 'mine' })
     await precompress(whole, secondOptions)
     const outcomes = new Set<Outcome>()
@@ -173,8 +173,8 @@ describe('a pass of which one change to the disk fails', { timeout: 60_000 }, ()
   })
 })
 
-describe('two passes at once in one folder', () => {
-  test('leave no manifest or a true one, and never bytes under the name of others', async () => {
+describe('two concurrent compressions of one folder', () => {
+  test('leave no manifest or a true one, and never mix up bytes', async () => {
     for (let turn = 0; turn < 20; turn += 1) {
       const folder = await makeFolder(second)
       const passes = await Promise.allSettled([

@@ -33,17 +33,17 @@ import {
   type VariantClaim,
 } from './read-earlier-build.ts'
 
-/** Every change that a pass makes to the folder goes through here; see docs/decisions/001-write-protocol.md. */
+/** Makes all changes of a compression to the folder; see docs/decisions/001-write-protocol.md. */
 export interface BuildWriter {
-  /** Writes a variant aside. */
+  /** Writes a variant into the staging folder. */
   readonly stage: (claim: VariantClaim, bytes: Uint8Array) => Promise<void>
-  /** Where others write aside. */
+  /** The staging folder, for other threads. */
   readonly area: StagingArea
-  /** Takes over what others wrote aside, and flushed. */
+  /** Accepts variants that other threads staged and flushed. */
   adopt(staged: readonly StagedVariant[]): void
-  /** Moves everything into place, the manifest last. */
+  /** Moves all variants into the folder, then writes the manifest. */
   commit(manifest: Manifest): Promise<Changes>
-  /** Takes back what was staged; the folder is as it was found. */
+  /** Removes the staged files. Restores the folder. */
   discard(): Promise<void>
 }
 
@@ -54,7 +54,7 @@ interface Changes {
 }
 
 export interface BuildWriterOptions {
-  /** Whether everything is flushed to the disk before something else relies on it. */
+  /** Whether files are flushed to the disk before other files refer to them. */
   readonly durable: boolean
   readonly disk: Disk
 }
@@ -74,7 +74,7 @@ export async function openBuildWriter(
     throw toWriteError(folder, error)
   }
 
-  // Whatever a killed pass had staged.
+  // Remove files that a killed compression staged.
   await disk.rm(join(folder, stagingPath), { recursive: true, force: true }).catch(failOfWriting)
 
   const commit = async (manifest: Manifest): Promise<Changes> => {
@@ -129,21 +129,22 @@ export async function openBuildWriter(
     commit: async (manifest) => await commit(manifest).catch(failOfWriting),
 
     async discard() {
-      // Why it fails is known already, or of no interest any more.
+      // The cause is already known or not relevant any more.
       await stager.settle().catch(() => undefined)
       await closeStaging(area, disk)
-      // A folder that had no state keeps none.
+      // Remove the state folder if this compression created it.
       await removeIfEmpty(join(folder, stateDirectory), disk)
     },
   }
 }
 
 /**
- * Marks a folder that a build is about to fill, and makes it when it is not there: until the next pass of
- * `precompress` has come to its end, the folder is not served. Withdraws a manifest, which would be about bytes that
- * are gone; what it names stays known to that pass. Does nothing in a folder that is marked already.
+ * Marks a folder as unfinished before a build fills it. Creates the folder if it is missing.
  *
- * @throws {@link OperatorError} when the folder cannot be written to.
+ * The server rejects the folder until the next compression succeeds. An existing manifest is removed, because it
+ * describes old bytes. The next compression still knows its variants. Does nothing if the folder is already marked.
+ *
+ * @throws {@link OperatorError} if the folder is not writable.
  */
 export async function markUnfinished(directory: string): Promise<void> {
   const state = await readStateFiles(directory)
@@ -157,15 +158,17 @@ export async function markUnfinished(directory: string): Promise<void> {
 }
 
 /**
- * Removes the variants of earlier passes from a folder that is marked, and that a build fills without emptying it:
- * other tools would take them for files, and the list of a service worker would name what nobody is sent.
+ * Removes the variants of earlier compressions from a marked folder.
+ *
+ * Call it for builds that do not empty the folder. Otherwise other tools treat variants as files, and a service
+ * worker's list would contain them.
  */
 export async function removeVariants(directory: string): Promise<void> {
   const { variants } = await readEarlierBuild(directory, () => {})
   for (const path of variants.keys()) await removeIfThere(join(directory, path), realDisk)
 }
 
-/** Places a journal of what is known, then removes the manifest. */
+/** Writes a journal with the known variants, then removes the manifest. */
 async function withdraw(folder: string, { manifest, claims }: StateFiles): Promise<void> {
   const area = createStagingArea(folder, true)
   openStaging(area)
@@ -175,7 +178,7 @@ async function withdraw(folder: string, { manifest, claims }: StateFiles): Promi
   await closeStaging(area, realDisk)
 }
 
-/** Whether a manifest stands, and everything that it names has the same bytes in the next. */
+/** Returns whether all files and variants of the earlier manifest have the same bytes in the next. */
 function isStillTrue({ manifest, manifestText }: FolderState, next: Manifest): boolean {
   const digests = new Map([...next.files, ...claimsOf(next)].map(({ path, sha256 }) => [path, sha256]))
   return (
@@ -185,10 +188,10 @@ function isStillTrue({ manifest, manifestText }: FolderState, next: Manifest): b
   )
 }
 
-/** Puts a text into its place at once, for good. */
+/** Writes a file atomically and durably. */
 async function placeText(area: StagingArea, path: string, text: string, disk: Disk): Promise<void> {
   const aside = join(stagingFolder(area), randomUUID())
-  // Where a second pass removed the staging folder, this one must fail.
+  // Do not create the folder: if another compression removed it, this one must fail.
   const descriptor = disk.writeNew(aside, Buffer.from(text), () => {})
   try {
     if (area.durable) await flush(descriptor)
@@ -206,7 +209,7 @@ async function closeStaging(area: StagingArea, disk: Disk): Promise<void> {
   await removeIfEmpty(join(area.folder, stagingPath), disk)
 }
 
-/** A folder that holds anything, or cannot be removed, stays. */
+/** Removes a folder if possible. A folder that is not empty stays. */
 async function removeIfEmpty(path: string, disk: Disk): Promise<void> {
   await disk.rmdir(path).catch(() => undefined)
 }

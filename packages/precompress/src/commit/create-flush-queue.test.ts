@@ -6,7 +6,7 @@ import { createFlushQueue } from './create-stager.ts'
 import { makeFolder } from '../../test/support/make-folder.ts'
 
 describe('createFlushQueue', () => {
-  test('closes every file, and keeps few open', async () => {
+  test('closes every file, and keeps at most 64 open', async () => {
     const folder = await makeFolder()
     const queue = createFlushQueue()
     const descriptors = new Set<number>()
@@ -16,17 +16,17 @@ describe('createFlushQueue', () => {
       await queue.add(descriptor)
     }
     await queue.settle()
-    // The system gives the lowest number that is free.
+    // The system assigns the lowest free number, so a small set shows that few files were open.
     expect(descriptors.size).toBeLessThanOrEqual(64)
     for (const descriptor of descriptors) expect(() => fstatSync(descriptor)).toThrow('EBADF')
   })
 
-  test('ends at once when there is nothing to flush', async () => {
+  test('settles immediately if there is nothing to flush', async () => {
     await expect(createFlushQueue().settle()).resolves.toBeUndefined()
   })
 
-  // What cannot be flushed there, can elsewhere.
-  test.runIf(process.platform === 'linux')('fails with what could not be flushed', async () => {
+  // Other systems can flush this device.
+  test.runIf(process.platform === 'linux')('fails if a file cannot be flushed', async () => {
     const folder = await makeFolder({ file: 'x' })
     const queue = createFlushQueue()
     await queue.add(openSync('/dev/null', 'r'))

@@ -6,32 +6,32 @@ import { reasonOf } from '@serve-dist/foundation/files/file-error'
 import { type Disk, disk as realDisk } from '../folder/disk.ts'
 import type { VariantClaim } from './read-earlier-build.ts'
 
-/** Everything is written here before it is moved into place; the next pass removes what a killed one left. */
+/** The staging folder. The next compression removes the remains of a killed one. */
 export const stagingPath: string = `${stateDirectory}/staging`
 
-/** Where a pass writes aside. */
+/** The staging area of one compression. */
 export interface StagingArea {
   /** The build's folder, absolute. */
   readonly folder: string
-  /** A name of its own: a second pass in this folder makes this one fail, never commit its bytes. */
+  /** A unique name. If two compressions run in one folder, one fails instead of publishing bytes of the other. */
   readonly pass: string
-  /** Whether everything is flushed to the disk before something else relies on it. */
+  /** Whether files are flushed to the disk before other files refer to them. */
   readonly durable: boolean
 }
 
-/** A variant that is written aside. */
+/** A variant in the staging folder. */
 export interface StagedVariant extends VariantClaim {
-  /** The absolute path at which it waits. */
+  /** The absolute path of the staged file. */
   readonly aside: string
 }
 
-/** Writes variants aside. */
+/** Writes variants into the staging folder. */
 export interface Stager {
-  /** Those that are written, in any order. */
+  /** The staged variants, in any order. */
   readonly staged: readonly StagedVariant[]
-  /** Ends when it is written; what must be flushed is, while others are written. */
+  /** Resolves when the variant is written. The flush may happen later. */
   readonly stage: (claim: VariantClaim, bytes: Uint8Array) => Promise<void>
-  /** Ends when everything that is written is flushed too. */
+  /** Resolves when all variants are flushed. */
   settle(): Promise<void>
 }
 
@@ -39,12 +39,12 @@ export function createStagingArea(folder: string, durable: boolean): StagingArea
   return { folder, pass: randomUUID(), durable }
 }
 
-/** The folder in which a pass writes aside. */
+/** Returns the staging folder of a compression. */
 export function stagingFolder({ folder, pass }: StagingArea): string {
   return join(folder, stagingPath, pass)
 }
 
-/** Several may work in an area at once, in several threads, each under a name of its own. */
+/** Creates a stager. Several threads may use one area, each with a unique name. */
 export function createStager(area: StagingArea, name: string, disk: Disk = realDisk): Stager {
   const prefix = join(stagingFolder(area), `${name}-`)
   const staged: StagedVariant[] = []
@@ -58,7 +58,6 @@ export function createStager(area: StagingArea, name: string, disk: Disk = realD
       const aside = `${prefix}${begun}`
       begun += 1
       try {
-        // The area is made when something comes into it.
         const descriptor = disk.writeNew(aside, bytes, () => openStaging(area))
         if (area.durable) await flushes.add(descriptor)
         else closeSync(descriptor)
@@ -76,7 +75,7 @@ export function createStager(area: StagingArea, name: string, disk: Disk = realD
   }
 }
 
-/** Makes the missing folders one by one: with `recursive`, Node reports a read-only file system as ENOENT. */
+/** Creates the missing folders one by one. With `recursive`, Node reports a read-only file system as ENOENT. */
 export function openStaging({ folder, pass }: StagingArea): void {
   for (const path of [stateDirectory, stagingPath, `${stagingPath}/${pass}`]) {
     try {
@@ -87,29 +86,33 @@ export function openStaging({ folder, pass }: StagingArea): void {
   }
 }
 
-/** These concern the whole disk, whichever path the system happened to name. */
+/** Errors of the whole disk, for which the path is not relevant. */
 const ofTheDisk: ReadonlySet<unknown> = new Set(['EDQUOT', 'ENOSPC', 'EROFS'])
 
-/** An error of the file system as a problem of the folder; whatever else was thrown, as it is. */
+/** Converts an error of the file system into an `OperatorError` for the folder. Returns other errors unchanged. */
 export function toWriteError(folder: string, error: unknown): unknown {
   if (!(error instanceof Error && 'syscall' in error)) return error
   const reason = 'code' in error && ofTheDisk.has(error.code) ? reasonOf(error) : error.message
-  return new OperatorError('SD_WRITE_FAILED', [`${folder}: cannot be written to (${reason})`], {
-    cause: error,
-  })
+  return new OperatorError(
+    'SD_WRITE_FAILED',
+    [
+      `${folder}: cannot write to this folder (${reason}). Free disk space or change the permissions, then build again.`,
+    ],
+    { cause: error },
+  )
 }
 
-/** Flushes what is written while other things are. */
+/** Flushes files in the background. */
 export interface FlushQueue {
-  /** Flushes the file and closes it; ends when the next may come. */
+  /** Flushes and closes a file. Resolves when the queue can accept the next file. */
   add(descriptor: number): Promise<void>
-  /** Ends when all are flushed; fails when one could not be. */
+  /** Resolves when all files are flushed. Rejects if a flush failed. */
   settle(): Promise<void>
 }
 
 /**
- * As many files may be open: more than Node's pool flushes at once, so that it finds the next while this thread
- * encodes, and file systems write several in one go.
+ * The number of open files. It exceeds Node's thread pool, so that the pool always has work while this thread encodes.
+ * File systems combine concurrent flushes.
  */
 const mostOpen = 64
 
@@ -126,7 +129,7 @@ export function createFlushQueue(): FlushQueue {
   return {
     async add(descriptor) {
       unflushed.add(descriptor)
-      // Times need not survive: what is flushed is the content and its length.
+      // `fdatasync` is enough, because times need not survive a crash.
       fdatasync(descriptor, (error) => {
         closeSync(descriptor)
         unflushed.delete(descriptor)

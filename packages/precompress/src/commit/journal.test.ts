@@ -21,7 +21,7 @@ describe('parseJournal', () => {
     [`{"version":1,"replaces":null,"variants":[{"path":"/etc/x","sha256":"${sha256}"}]}`, 'not a journal'],
     ['{"version":1,"replaces":null,"variants":[{"path":"a","sha256":"x"}]}', 'not a journal'],
     ['{"version":1,"replaces":null,"variants":[null]}', 'not a journal'],
-  ])('refuses %j', (text, message) => {
+  ])('rejects %j', (text, message) => {
     expect(() => parseJournal(text)).toThrow(message)
   })
 })

@@ -9,7 +9,7 @@ const script: ManifestLink = { path: 'app.js', rel: 'modulepreload', inDocument:
 const build = { 'index.html': '<!doctype html>', 'a/b.html': '<!doctype html>', 'app.js': '' }
 
 describe('precompress', () => {
-  test('asks for the links of pages only, and writes down those that there are', async () => {
+  test('passes pages only to `linksOf`, and writes the links into the manifest', async () => {
     const folder = await makeFolder(build)
     const asked: [string, readonly string[]][] = []
     const linksOf = (page: string, paths: ReadonlySet<string>) => {
@@ -23,14 +23,14 @@ describe('precompress', () => {
     expect(files.map(({ links }) => links)).toEqual([undefined, undefined, [script]])
   })
 
-  test('fails with what the search for links failed with, whatever it is', async () => {
+  test('rejects with any error of `linksOf`', async () => {
     const folder = await makeFolder(build)
     const failure = await readFile(join(folder, 'missing.json')).catch((error: unknown) => error)
     const linksOf = async (): Promise<[]> => await Promise.reject(failure)
     await expect(precompress(folder, { linksOf })).rejects.toBe(failure)
   })
 
-  test('writes down how to serve, and gives other rules another id', async () => {
+  test('writes serving rules into the manifest, and includes them in the build id', async () => {
     const folder = await makeFolder(build)
     const plain = await precompress(folder)
     const { manifest } = await precompress(folder, { serving: { prefer: 'smallest' } })

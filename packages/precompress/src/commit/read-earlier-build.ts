@@ -12,18 +12,18 @@ import {
 import { type DescribedFile, digestOfFile, type FileDigest } from '../folder/describe-file.ts'
 import { createLinkSearch } from '../folder/list-files.ts'
 
-/** The digest that a file of ours has, once it is there. */
+/** A variant of serve-dist and its digest. */
 export interface VariantClaim {
   /** Relative to the build's folder. */
   readonly path: string
   readonly sha256: string
 }
 
-/** What the next pass must know if this one does not come to its end. */
+/** The state that the next compression needs if this one does not finish. */
 export interface Journal {
-  /** The manifest that is being replaced: its times live on. */
+  /** The manifest that the build replaces. The next manifest keeps its times. */
   readonly replaces: Manifest | undefined
-  /** Every variant that is ours or about to be. */
+  /** Every variant that serve-dist wrote or is about to write. */
   readonly variants: readonly VariantClaim[]
 }
 
@@ -31,7 +31,7 @@ export function stringifyJournal(journal: Journal): string {
   return `${JSON.stringify({ version: 1, replaces: journal.replaces ?? null, variants: journal.variants })}\n`
 }
 
-/** Reads the text of a journal; throws when it is not one. */
+/** Parses a journal. Throws if the text is not a journal. */
 export function parseJournal(text: string): Journal {
   const document: unknown = JSON.parse(text)
   const version = fieldOf(document, 'version')
@@ -65,22 +65,24 @@ function fieldOf(value: unknown, name: string): unknown {
 
 /** The files that earlier compressions left in a folder. */
 export interface FolderState {
-  /** The last manifest that was complete, even when a later pass was killed after retiring it. */
+  /** The last complete manifest, even if a killed compression had removed it. */
   readonly manifest: Manifest | undefined
-  /** The text of `manifest.json` as it stands on the disk. */
+  /** The text of `manifest.json` on the disk. */
   readonly manifestText: string | undefined
-  /** Whether a pass was killed while it changed the folder. */
+  /** Whether a compression was killed while it changed the folder. */
   readonly isUnfinished: boolean
-  /** The variants that are ours and still on the disk, by path. */
+  /** The variants of serve-dist that are still on the disk, by path. */
   readonly variants: OwnVariants
 }
 
-/** Digests of the variants of earlier steps, by path. A step may replace these only. */
+/** Digests of the variants of earlier compressions, by path. A compression may replace only these. */
 export type OwnVariants = ReadonlyMap<string, FileDigest>
 
 /**
- * Ours is only what a manifest or a journal of ours names AND what still has the digest that it names:
- * never a guess from a file's extension.
+ * Reads the state of a folder.
+ *
+ * A variant belongs to serve-dist only if a manifest or a journal names it and its digest matches. The extension of a
+ * file is not enough.
  */
 export async function readEarlierBuild(
   folder: string,
@@ -111,7 +113,7 @@ export async function readStateFiles(
   }
 }
 
-/** With more variants that are ours. */
+/** Adds variants that belong to serve-dist. */
 export function adoptVariants(earlier: FolderState, ours: readonly DescribedFile[]): FolderState {
   return {
     ...earlier,
@@ -119,7 +121,10 @@ export function adoptVariants(earlier: FolderState, ours: readonly DescribedFile
   }
 }
 
-/** The variants of ours that a manifest names, as claims; one that is a file as well is somebody else's. */
+/**
+ * Returns the variants of a manifest. Omits those that the manifest also lists as files, because they belong to the
+ * user.
+ */
 export function claimsOf(manifest: Manifest | undefined): VariantClaim[] {
   const files = manifest?.files ?? []
   const paths = new Set(files.map(({ path }) => path))
@@ -143,7 +148,7 @@ async function readState<Parsed>(
   } catch (error) {
     if (isNotFoundError(error)) return undefined
     warn(
-      `${path} of an earlier pass cannot be read and is replaced (${reasonOf(error)}); what only it knew is lost: rules, files that it left out, and which variants are ours, so that those stay as files`,
+      `cannot read ${path} of an earlier compression: ${reasonOf(error)}. A new file replaces it. Its rules, exclusions and list of variants are lost, so old variants stay as files.`,
     )
     return { text, parsed: undefined }
   }
@@ -157,7 +162,7 @@ async function keepTrueClaims(folder: string, claims: readonly VariantClaim[]): 
   const variants = new Map<string, FileDigest>()
   const linkBefore = createLinkSearch(folder)
   for (const [path, claimed] of digests) {
-    // A link may lead to other people's files, even outside the folder.
+    // A link may lead to a file of another program, even outside the folder.
     if (linkBefore(path) !== undefined) continue
     const found = await digestOfFile(join(folder, path))
     if (found !== undefined && claimed.has(found.sha256)) variants.set(path, found)

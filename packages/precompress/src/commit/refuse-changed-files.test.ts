@@ -15,9 +15,9 @@ import { readFolder } from '../../test/support/read-folder.ts'
 const script = 'export const answer = () => "forty-two";\n'.repeat(100)
 const page = '<!doctype html><title>page</title>\n'.repeat(60)
 const build = { 'index.html': page, 'a.js': script }
-const advice = 'run it after everything else that writes'
+const advice = 'Compress the folder after all other programs have written to it.'
 
-/** A pass during which somebody changes the folder, when everything is encoded. */
+/** Compresses a folder that changes after everything is encoded. */
 async function passDuring(
   folder: string,
   change: () => void,
@@ -33,7 +33,7 @@ async function passDuring(
   })
 }
 
-/** What the folder holds, and that nothing but `changed` differs from before. */
+/** Expects that the folder differs from before only in the given files. */
 async function expectOnlyChange(
   folder: string,
   before: Awaited<ReturnType<typeof readFolder>>,
@@ -46,66 +46,66 @@ async function expectOnlyChange(
   for (const [path, bytes] of expected) expect([path, disk.get(path)?.equals(bytes)]).toEqual([path, true])
 }
 
-describe('precompress, of a folder that others change meanwhile,', () => {
-  test('refuses a variant in its place that was overwritten', async () => {
+describe('precompress of a folder that changes during the compression', () => {
+  test('fails if a variant was overwritten', async () => {
     const folder = await makeFolder(build)
     await precompress(folder, { cache: false })
     const before = await readFolder(folder)
     const pass = passDuring(folder, () => writeFileSync(join(folder, 'a.js.br'), 'mine'))
-    expect(await problemsOf(pass)).toEqual([`a.js.br: changed during the pass; ${advice}`])
+    expect(await problemsOf(pass)).toEqual([`a.js.br: the file changed during the compression. ${advice}`])
     await expectOnlyChange(folder, before, { 'a.js.br': 'mine' })
   })
 
-  test('refuses a variant in its place that was removed', async () => {
+  test('fails if a variant was removed', async () => {
     const folder = await makeFolder(build)
     await precompress(folder, { cache: false })
     const pass = passDuring(folder, () => unlinkSync(join(folder, 'a.js.br')))
-    expect(await problemsOf(pass)).toEqual([`a.js.br: changed during the pass; ${advice}`])
+    expect(await problemsOf(pass)).toEqual([`a.js.br: the file changed during the compression. ${advice}`])
   })
 
-  test('replaces no file that came into the free place of a variant', async () => {
+  test('does not replace a new file that has the name of a variant', async () => {
     const folder = await makeFolder(build)
     const before = await readFolder(folder)
     const pass = passDuring(folder, () => writeFileSync(join(folder, 'a.js.gz'), 'mine'))
     expect(await problemsOf(pass)).toEqual([
-      `a.js.gz: came during the pass, where a variant would go; ${advice}`,
+      `a.js.gz: another program created a file where a variant belongs. ${advice}`,
     ])
     await expectOnlyChange(folder, before, { 'a.js.gz': 'mine' })
   })
 
-  test('replaces no variant that became somebody else’s', async () => {
+  test('does not replace a variant that another program changed', async () => {
     const folder = await makeFolder(build)
     await precompress(folder, { cache: false })
     writeFileSync(join(folder, 'a.js'), script.replaceAll('forty', 'fifty'))
     const before = await readFolder(folder)
     const pass = passDuring(folder, () => writeFileSync(join(folder, 'a.js.br'), 'mine'))
-    expect(await problemsOf(pass)).toEqual([`a.js.br: changed during the pass; ${advice}`])
+    expect(await problemsOf(pass)).toEqual([`a.js.br: the file changed during the compression. ${advice}`])
     await expectOnlyChange(folder, before, { 'a.js.br': 'mine' })
   })
 
-  test('removes no variant that became somebody else’s', async () => {
+  test('does not remove a variant that another program changed', async () => {
     const folder = await makeFolder(build)
     await precompress(folder, { cache: false })
     await unlink(join(folder, 'a.js'))
     const before = await readFolder(folder)
     const pass = passDuring(folder, () => appendFileSync(join(folder, 'a.js.br'), 'mine'))
-    expect(await problemsOf(pass)).toEqual([`a.js.br: changed during the pass; ${advice}`])
+    expect(await problemsOf(pass)).toEqual([`a.js.br: the file changed during the compression. ${advice}`])
     expect((await readFolder(folder)).size).toBe(before.size)
   })
 
-  test('tells all at once, originals too', async () => {
+  test('reports all problems at once, including changed originals', async () => {
     const folder = await makeFolder(build)
     const pass = passDuring(folder, () => {
       for (const path of ['index.html', 'a.js.zst', 'a.js.gz']) writeFileSync(join(folder, path), 'mine')
     })
     expect(await problemsOf(pass)).toEqual([
-      `a.js.gz: came during the pass, where a variant would go; ${advice}`,
-      `a.js.zst: came during the pass, where a variant would go; ${advice}`,
-      `index.html: changed during the pass; ${advice}`,
+      `a.js.gz: another program created a file where a variant belongs. ${advice}`,
+      `a.js.zst: another program created a file where a variant belongs. ${advice}`,
+      `index.html: the file changed during the compression. ${advice}`,
     ])
   })
 
-  test('goes on where the same bytes were written again, or what must go went', async () => {
+  test('ignores equal bytes, and stale variants that are already gone', async () => {
     const folder = await makeFolder({ ...build, 'b.js': `${script}//` })
     await precompress(folder, { cache: false })
     await unlink(join(folder, 'b.js'))
@@ -124,7 +124,7 @@ describe('precompress, of a folder that others change meanwhile,', () => {
 })
 
 describe('refuseChangedFiles', () => {
-  test('gives others their turn among thousands of files', async () => {
+  test('yields to the event loop between thousands of files', async () => {
     const folder = await makeFolder({ 'a.txt': 'a' })
     const file = await describeFile(folder, 'a.txt')
     const files = Array.from({ length: 2000 }, () => ({ file, variants: [] }))

@@ -8,10 +8,12 @@ import { digestOfFile, isUnchanged, stampOf } from '../folder/describe-file.ts'
 import type { FolderState } from './read-earlier-build.ts'
 
 /**
- * Encoding may take minutes. An original or a variant in its place that was written meanwhile would belie the
- * manifest; a file that came where a variant goes, or replaced one of ours, is the user's own.
+ * Rejects a build if files changed while it was encoded, which may take minutes.
  *
- * @throws OperatorError that names every such file.
+ * The manifest would describe changed originals and variants wrongly. A new file with the name of a variant belongs to
+ * the user.
+ *
+ * @throws OperatorError that names all these files.
  */
 export async function refuseChangedFiles(
   folder: string,
@@ -33,7 +35,7 @@ export async function refuseChangedFiles(
     await looked()
     const stamp = stampAt(folder, path)
     if (stamp === variant.stamp) continue
-    // One that is about to be replaced or removed may be gone.
+    // A variant that is about to be replaced or removed may be gone.
     const { sha256 } = variant
     if (stamp === undefined ? next.get(path) !== sha256 : await holds(folder, path, sha256)) continue
     problems.push(changed(path))
@@ -41,14 +43,14 @@ export async function refuseChangedFiles(
   for (const [path, sha256] of next) {
     await looked()
     if (earlier.variants.has(path) || stampAt(folder, path) === undefined) continue
-    // Another pass over the same folder, of another environment, may have been quicker.
+    // A concurrent compression of the same folder may have written this variant already.
     if (await holds(folder, path, sha256)) continue
-    problems.push(`${path}: came during the pass, where a variant would go; ${advice}`)
+    problems.push(`${path}: another program created a file where a variant belongs. ${advice}`)
   }
   if (problems.length > 0) throw new OperatorError('SD_BUILD_CHANGED', problems.toSorted())
 }
 
-/** Now and then others get their turn: 10,000 files and their variants take half a second. */
+/** Yields to the event loop regularly, because 10,000 files and their variants take half a second. */
 function countLooks(): () => Promise<void> {
   let looks = 0
   return async () => {
@@ -57,23 +59,23 @@ function countLooks(): () => Promise<void> {
   }
 }
 
-const advice = 'run it after everything else that writes'
+const advice = 'Compress the folder after all other programs have written to it.'
 
 function changed(path: string): string {
-  return `${path}: changed during the pass; ${advice}`
+  return `${path}: the file changed during the compression. ${advice}`
 }
 
 async function holds(folder: string, path: string, sha256: string): Promise<boolean> {
   return (await digestOfFile(join(folder, path)))?.sha256 === sha256
 }
 
-/** Not asynchronous, as in `describe-file.ts`: there are three variants of each file. */
+/** Synchronous for speed, as in `describe-file.ts`. Each file has three variants. */
 function stampAt(folder: string, path: string): string | undefined {
   try {
     const found = lstatSync(join(folder, path), { bigint: true, throwIfNoEntry: false })
     return found && stampOf(found)
   } catch (error) {
-    // Something else stands in the way now.
+    // If a parent folder became a file, the variant has changed.
     return isNotFoundError(error) ? undefined : reasonOf(error)
   }
 }

@@ -27,13 +27,13 @@ afterEach(() => {
   vi.restoreAllMocks()
 })
 
-/** On a busy machine the first file alone may take all the time that there is. */
+/** Stops the clock, because on a busy machine the first file alone may use the whole time limit. */
 function stopClock(): void {
   vi.spyOn(performance, 'now').mockReturnValue(0)
 }
 
 describe('compressBatch', () => {
-  test('writes variants aside and tells where', async () => {
+  test('stages variants and returns their paths', async () => {
     stopClock()
     const batch = await makeBatch(2)
     const { results, staged, failure, work } = await compressBatch(batch)
@@ -48,7 +48,7 @@ describe('compressBatch', () => {
     }
   })
 
-  test('leaves what there is no time for', { timeout: 20_000 }, async () => {
+  test('returns before the end of a batch if the time limit is over', { timeout: 20_000 }, async () => {
     const batch = await makeBatch(1000)
     const { results, staged } = await compressBatch(batch)
     expect(results.length).toBeGreaterThan(0)
@@ -56,7 +56,7 @@ describe('compressBatch', () => {
     expect(staged).toHaveLength(results.length)
   })
 
-  test('does not write what stands in its place', async () => {
+  test('does not write a variant that is already in the folder', async () => {
     const batch = await makeBatch(1)
     await writeFile(join(batch.area.folder, '0.js.gz'), gzipped)
     const ours = new Map([['0.js.gz', { sha256: sha256Of(gzipped), stamp: '' }]])
@@ -65,7 +65,7 @@ describe('compressBatch', () => {
     expect(staged).toEqual([])
   })
 
-  test('tells what is wrong with a file, and goes on', async () => {
+  test('reports the error of a file, and continues', async () => {
     stopClock()
     const batch = await makeBatch(3)
     await unlink(join(batch.area.folder, '1.js'))
@@ -74,12 +74,15 @@ describe('compressBatch', () => {
     expect(staged).toHaveLength(2)
   })
 
-  test('tells what is wrong with the folder in words that outlive the class of an error', async () => {
+  test('reports an error of the folder in a form that another thread can receive', async () => {
     const batch = await makeBatch(1)
     await writeFile(join(batch.area.folder, '.serve-dist'), 'a file in the way')
     const { results, staged } = await compressBatch(batch)
     expect(structuredClone(results)).toEqual([
-      { code: 'SD_WRITE_FAILED', folderProblems: [expect.stringMatching(/: cannot be written to \(E/)] },
+      {
+        code: 'SD_WRITE_FAILED',
+        folderProblems: [expect.stringMatching(/: cannot write to this folder \(E/)],
+      },
     ])
     expect(staged).toEqual([])
   })

@@ -6,27 +6,27 @@ import { encode } from '../codecs/encode.ts'
 import { loadFile } from '../folder/describe-file.ts'
 import { openEncodingCache } from '../cache/encoding-cache.ts'
 
-/** Small files that are handed over together: a message for each would cost as much as encoding 500 bytes. */
+/** Small files that one message sends to a thread. A message for each file would cost as much as encoding 500 bytes. */
 export interface FileBatch {
-  /** No other batch of the pass has it. */
+  /** A name that is unique in the compression. */
   readonly name: string
   readonly files: readonly FileTask[]
-  /** Of these files. */
+  /** Existing variants of these files. */
   readonly ours: OwnVariants
   readonly area: StagingArea
   readonly cacheDirectory: string | undefined
 }
 
-/** What came of as many of the first ones as there was time for. */
+/** The results of the files that the time limit allowed, from the start of the batch. */
 export interface BatchAnswer {
-  /** In the batch's order. */
+  /** Results in the order of the batch. */
   readonly results: readonly (FileOutcome | FileFailure)[]
-  /** Why what is staged may not last. */
+  /** An error of the final flush. The staged variants are then not durable. */
   readonly failure: FileFailure | undefined
   readonly staged: readonly StagedVariant[]
-  /** Encodings that were made now, and the time that they took. */
+  /** The number of encodings, and their total time. */
   readonly work: { readonly results: number; readonly milliseconds: number }
-  /** To the cache. */
+  /** Number of bytes that the cache gained. */
   readonly bytesAdded: number
   readonly warnings: readonly string[]
 }
@@ -36,10 +36,10 @@ export type FileFailure =
   | { readonly error: unknown }
   | { readonly code: OperatorErrorCode; readonly folderProblems: readonly string[] }
 
-/** Then larger work gets its turn, and others their share of what is left. */
+/** The time limit in milliseconds, so that larger work can start and other threads get a share. */
 const longestMs = 30
 
-/** Reads, encodes and writes small files where it is called, for about 30 ms. */
+/** Reads, encodes and stages small files in this thread, for about 30 ms. */
 export async function compressBatch(batch: FileBatch): Promise<BatchAnswer> {
   const { name, files, ours, area, cacheDirectory: directory } = batch
   const startedAt = performance.now()
@@ -78,7 +78,7 @@ export async function compressBatch(batch: FileBatch): Promise<BatchAnswer> {
   return { results, failure, staged: stager.staged, work, bytesAdded: cache.bytesAdded(), warnings }
 }
 
-/** An error in a form that survives the way to another thread, which loses its class. */
+/** Converts an error into a form that another thread can receive. A message loses the class of an error. */
 export function failureOf(error: unknown): FileFailure {
   return error instanceof OperatorError ? { code: error.code, folderProblems: error.problems } : { error }
 }

@@ -10,28 +10,28 @@ import type { OwnVariants } from '../commit/read-earlier-build.ts'
 import { sha256Of } from '@serve-dist/foundation/text/sha256-of'
 import { type DescribedFile } from '../folder/describe-file.ts'
 
-/** A file, and in which codings variants of it are wanted. */
+/** A file, and the codings of the variants to make. */
 export interface FileTask {
   /** Relative to the build's folder. */
   readonly path: string
-  /** In bytes, when it was listed. */
+  /** Size in bytes when the file was listed. */
   readonly size: number
-  /** None: it is only described. */
+  /** Empty if the file is only described. */
   readonly codings: readonly ContentCoding[]
 }
 
 /** The result of a file. */
 export interface FileOutcome {
   readonly compressed: CompressedFile
-  /** Places of variants that others hold. */
+  /** Paths of variants that are files of the user. */
   readonly taken: readonly string[]
-  /** Outcomes of encoding that the cache knew. */
+  /** The number of results from the cache. */
   readonly cacheHits: number
 }
 
 /** The folder, codecs and outputs of the files of a step. */
 export interface FileContext {
-  /** The build's, absolute. */
+  /** Absolute path of the build's folder. */
   readonly folder: string
   readonly ours: OwnVariants
   readonly describe: (path: string) => Promise<DescribedFile>
@@ -76,10 +76,7 @@ export async function compressFile(task: FileTask, context: FileContext): Promis
   return { compressed: { file, variants }, taken, cacheHits }
 }
 
-/**
- * The codings whose variant has a free place beside the original, and the places that others hold: a variant never
- * replaces a file that is not ours, whatever its bytes are.
- */
+/** Returns the codings whose variant can be written, and the variants that would replace a file of the user. */
 function findPlaces(
   { path, codings }: FileTask,
   { folder, ours }: FileContext,
@@ -99,12 +96,12 @@ function stateOf(path: string): 'free' | 'taken' | 'impossible' {
   try {
     return lstatSync(path, { throwIfNoEntry: false }) === undefined ? 'free' : 'taken'
   } catch (error) {
-    // Anything else is a place where nothing can stand, such as a name that grew too long.
+    // Other errors mean that the path is impossible, such as a name that is too long.
     return isNotFoundError(error) ? 'free' : 'impossible'
   }
 }
 
-/** Stages what the cache knows, unless its bytes were lost. */
+/** Stages a cached result. Returns `undefined` if its bytes are lost. */
 async function stageKnown(
   file: DescribedFile,
   known: Encoding | undefined,
@@ -131,12 +128,11 @@ async function encodeVariant(
   return { coding, size: bytes.length, kept: { sha256: claim.sha256, bytes: async () => bytes } }
 }
 
-/** Below this share of the original's size, a variant costs more disk, memory and cache than it saves. */
+/** Minimum share of the original's size. A smaller saving does not justify the disk, memory and cache of a variant. */
 const smallestSaving = 0.05
 
 /**
- * Whether a variant is worth keeping: it saves more bytes than the fields that it adds to every response,
- * and at least 5 % of the original.
+ * Returns whether a variant saves at least 5 % of the original, and more bytes than its fields add to each response.
  */
 export function isWorthKeeping(coding: ContentCoding, originalSize: number, encodedSize: number): boolean {
   const saved = originalSize - encodedSize

@@ -10,7 +10,7 @@ interface Begun {
   readonly fail: (reason: Error) => void
 }
 
-/** A queue of encodings that end when the test says so; a file is named by its size. */
+/** Creates a queue whose encodings end when the test ends them. A file's name is its size. */
 function startQueue(limits: Partial<WorkLimits>) {
   const begun: Begun[] = []
   const run = createWorkQueue({ tasks: 1, memory: Infinity, ...limits })
@@ -24,7 +24,7 @@ function startQueue(limits: Partial<WorkLimits>) {
   }
   const runSmall = async (name: string): Promise<string> =>
     await run({ cost: 0, memory: 0 }, () => begin(name))
-  /** Ends everything, one after the other. */
+  /** Ends all encodings one after the other. */
   const endAll = async (works: readonly Promise<string>[]): Promise<readonly string[]> => {
     for (let turn = 0; turn < works.length; turn += 1) {
       begun[turn]?.end()
@@ -62,7 +62,7 @@ describe('createWorkQueue', () => {
     ])
   })
 
-  test('runs two encodings with the largest windows at once by default, and no third', async () => {
+  test('runs two encodings with the largest window at once by default', async () => {
     const memory = memoryFor(resolvePrecompressOptions({}).bytesInFlight)
     const { encode, endAll, names } = startQueue({ tasks: 8, memory })
     const works = [20e6, 20e6, 20e6].map((size) => encode(size, 'br'))
@@ -70,7 +70,7 @@ describe('createWorkQueue', () => {
     expect(await endAll(works)).toHaveLength(3)
   })
 
-  test('runs no more tasks at once than it may', async () => {
+  test('limits the number of concurrent tasks', async () => {
     const { encode, begun, endAll } = startQueue({ tasks: 3 })
     const works = Array.from({ length: 7 }, () => encode(50_000, 'br'))
     expect(begun).toHaveLength(3)
@@ -80,7 +80,7 @@ describe('createWorkQueue', () => {
     await endAll(works)
   })
 
-  test('holds back what does not fit, and lets smaller work pass', async () => {
+  test('delays work that does not fit into the memory, and starts smaller work', async () => {
     const memory = encodingMemory('br', 5_000_000) + encodingMemory('gzip', 100)
     const { encode, begun, endAll, names } = startQueue({ tasks: 4, memory })
     const works = [encode(5_000_000, 'br'), encode(4_000_000, 'br'), encode(100, 'gzip')]
@@ -91,12 +91,12 @@ describe('createWorkQueue', () => {
     await endAll(works)
   })
 
-  test('lets no more work pass than what is held back is itself, but for work without memory', async () => {
+  test('limits the work that overtakes a delayed task to its own cost, except work without memory', async () => {
     const memory = encodingMemory('br', 5_000_000)
     const { encode, runSmall, begun, endAll, names } = startQueue({ tasks: 2, memory })
     const sizes = [2_500_000, ...Array.from({ length: 8 }, () => 1_000_000), 5_000_000]
     const works = sizes.map((size) => encode(size, 'br'))
-    // The first stays until the end.
+    // The first encoding stays until the end.
     for (let turn = 1; turn <= 6; turn += 1) {
       begun[turn]?.end()
       await settle()
@@ -107,13 +107,13 @@ describe('createWorkQueue', () => {
     expect((await endAll([...works, small])).slice(0, 9)).toEqual([...passed, 'br 5000000'])
   })
 
-  test('runs work that needs no memory behind all other work', async () => {
+  test('runs work without memory after all other work', async () => {
     const { encode, runSmall, endAll } = startQueue({ tasks: 1, memory: 1 })
     const works = [encode(50, 'br'), runSmall('a'), runSmall('b'), encode(60, 'br')]
     expect(await endAll(works)).toEqual(['br 50', 'br 60', 'a', 'b'])
   })
 
-  test('runs work alone that needs more than all of its memory', async () => {
+  test('runs a task alone if it exceeds the whole memory', async () => {
     const { encode, begun, endAll, names } = startQueue({ tasks: 4, memory: 1 })
     const works = [encode(50, 'br'), encode(60, 'br')]
     expect(names()).toEqual(['br 50'])

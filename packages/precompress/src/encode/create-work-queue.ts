@@ -1,11 +1,11 @@
-/** How much work may run at once. */
+/** Limits of concurrent work. */
 export interface WorkLimits {
   readonly tasks: number
   /** In bytes. Work that needs more runs alone. */
   readonly memory: number
 }
 
-/** The cost of work. */
+/** The cost and the memory of a task. */
 interface WorkSize {
   /** In the unit of `encodingCost`. */
   readonly cost: number
@@ -13,7 +13,7 @@ interface WorkSize {
   readonly memory: number
 }
 
-/** Begins the work when it is its turn, and returns its result. */
+/** Starts the work when the limits allow it, and returns its result. */
 export type RunWork = <Result>(size: WorkSize, begin: () => Promise<Result>) => Promise<Result>
 
 interface WaitingWork extends WorkSize {

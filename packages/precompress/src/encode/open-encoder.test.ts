@@ -10,7 +10,7 @@ import { type EncodeTask, type EncodeThread, startEncodeThread } from './start-e
 
 const codings = contentCodings.map(({ name }) => name)
 
-/** Text that no codec makes short work of. */
+/** Returns text that takes long to encode. */
 function makeText(size: number): Uint8Array {
   const bytes = new Uint8Array(size)
   let seed = size
@@ -21,7 +21,7 @@ function makeText(size: number): Uint8Array {
   return bytes
 }
 
-/** An encoder, and the encoding of a new file of such a size with it. */
+/** Opens an encoder, and returns a function that creates a file and its encoding task. */
 async function open(cores: number, start: () => EncodeThread = startEncodeThread) {
   const folder = await makeFolder()
   const started: EncodeThread[] = []
@@ -41,7 +41,7 @@ async function open(cores: number, start: () => EncodeThread = startEncodeThread
 }
 
 describe('openEncoder', () => {
-  test('encodes in threads, to the bytes that this thread makes', { timeout: 30_000 }, async () => {
+  test('encodes in threads to the same bytes as this thread', { timeout: 30_000 }, async () => {
     const { encoder, started, taskOf } = await open(2)
     for (const size of [150_000, 2000, 100_000]) {
       for (const coding of codings) {
@@ -56,7 +56,7 @@ describe('openEncoder', () => {
     expect(encoder.work.milliseconds).toBeGreaterThan(0)
   })
 
-  test('counts what codecs took, and no start of a thread', async () => {
+  test('counts the time of codecs, without the start of a thread', async () => {
     const answer = { encoded: new Uint8Array(1), milliseconds: 7 }
     const { encoder, taskOf } = await open(1, () => ({
       ...startEncodeThread(),
@@ -73,7 +73,7 @@ describe('openEncoder', () => {
     expect(started).toHaveLength(0)
   })
 
-  test('starts as many threads as there is work for, at most one a core', async () => {
+  test('starts a thread for each waiting task, up to the number of cores', async () => {
     const { encoder, started, taskOf } = await open(3)
     await encoder.encode(await taskOf(150_000, 'br'))
     expect(started).toHaveLength(1)
@@ -82,14 +82,17 @@ describe('openEncoder', () => {
     expect(started).toHaveLength(3)
   })
 
-  test.each([2000, 150_000])('refuses a file of %i bytes that has changed since', async (size) => {
-    const { encoder, taskOf } = await open(1)
-    const task = await taskOf(size, 'br')
-    await addFiles(task.folder, { [task.path]: makeText(size).fill(65) })
-    await expect(encoder.encode(task)).rejects.toThrow('it changed while it was being read')
-  })
+  test.each([2000, 150_000])(
+    'rejects a file of %i bytes that changed after it was described',
+    async (size) => {
+      const { encoder, taskOf } = await open(1)
+      const task = await taskOf(size, 'br')
+      await addFiles(task.folder, { [task.path]: makeText(size).fill(65) })
+      await expect(encoder.encode(task)).rejects.toThrow('changed during the read')
+    },
+  )
 
-  test('ends what it began and nothing else once it is abandoned', async () => {
+  test('ends running work and rejects all other work after `abandon`', async () => {
     const { encoder, taskOf } = await open(1)
     const task = await taskOf(150_000, 'br')
     const both = [encoder.encode(task), encoder.encode(task)] as const

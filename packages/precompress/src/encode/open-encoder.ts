@@ -5,10 +5,10 @@ import type { Encode } from '../codecs/encode.ts'
 import { encodingCost, encodingMemory } from '../codecs/encoding-cost.ts'
 import { isWasm } from '../codecs/zstd-encoder.ts'
 
-/** Encodes on all cores that it may use. */
+/** Encodes files on several cores. */
 export interface Encoder {
   readonly cores: number
-  /** Whether so much more work, in the unit of `encodingCost`, is done sooner in this thread than in others. */
+  /** Returns whether this thread finishes additional work (in the unit of `encodingCost`) sooner than a new thread. */
   isWorthHere(cost: number): boolean
   /** Encodes a file, the largest work first. */
   readonly encode: (task: EncodeTask) => Promise<Uint8Array>
@@ -16,9 +16,9 @@ export interface Encoder {
   compressBatch(next: () => FileBatch | undefined): Promise<BatchAnswer | undefined>
   /** Fails all waiting and later encodings with an `AbandonedError`. */
   readonly abandon: () => void
-  /** Results so far, and the time that they took, summed over the cores. */
+  /** Number of results, and the codec time summed over all cores. */
   readonly work: { readonly results: number; readonly milliseconds: number }
-  /** Ends the threads; what they work at fails. */
+  /** Ends the threads. Running encodings fail. */
   close(): Promise<void>
 }
 
@@ -30,22 +30,22 @@ export class AbandonedError extends Error {
 /** The limits of an encoder, and its codecs. */
 export interface EncoderOptions {
   readonly cores: number
-  /** Of the files and the codecs' tables and windows, in bytes; a file that needs more is encoded alone. */
+  /** Memory limit in bytes for files, tables and windows of codecs. A file that needs more is encoded alone. */
   readonly memory: number
-  /** In this thread. */
+  /** Encodes in this thread. */
   readonly encode: Encode
   readonly startThread: () => EncodeThread
 }
 
 /**
- * A thread takes 30 ms of CPU to start: so much work, in the unit of `encodingCost`, is done sooner without,
- * about 80 kB of scripts in three codings.
+ * The work that is done sooner than a thread starts (30 ms of CPU), in the unit of `encodingCost`. About 80 kB of
+ * scripts in three codings.
  */
 const smallWork = 5_000_000
 
 const largeForWasm = 512 * 1024
 
-/** Threads are started one by one, at the first work that is worth it. */
+/** Opens an encoder. It starts a thread only if the work is worth it. */
 export function openEncoder({ cores, memory, encode, startThread }: EncoderOptions): Encoder {
   const run = createWorkQueue({ tasks: cores, memory })
   const work = { results: 0, milliseconds: 0 }
@@ -62,7 +62,7 @@ export function openEncoder({ cores, memory, encode, startThread }: EncoderOptio
 
   const encodeInThread = async (task: EncodeTask): Promise<TimedResult> => {
     const thread = takeThread()
-    // One that failed is not used again, and ends with the others.
+    // A thread that failed is not used again, and `close` ends it.
     const result = await thread.encodeFile(task)
     if (fillsMemory(task)) await thread.end()
     else idle.push(thread)
@@ -90,7 +90,6 @@ export function openEncoder({ cores, memory, encode, startThread }: EncoderOptio
         const { encoded, milliseconds } = await (isWorthHere(cost)
           ? encodeFile(task, encode)
           : encodeInThread(task))
-        // Codec time only: the first work of a thread also waits for the start of the thread.
         count({ results: 1, milliseconds })
         return encoded
       })
@@ -115,7 +114,7 @@ export function openEncoder({ cores, memory, encode, startThread }: EncoderOptio
   }
 }
 
-/** WebAssembly holds up to 30 times the file and never gives it back: worth a new thread. */
+/** Returns whether to replace the thread: WebAssembly holds up to 30 times the file's size and never releases it. */
 function fillsMemory({ size, coding }: EncodeTask): boolean {
   return isWasm && coding === 'zstd' && size >= largeForWasm
 }

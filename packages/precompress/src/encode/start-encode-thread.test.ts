@@ -17,7 +17,7 @@ const task: EncodeTask = { folder: '/none', path: 'a.txt', size: 1, sha256, codi
 const importPort = "import { parentPort } from 'node:worker_threads'\n"
 
 describe('startEncodeThread', () => {
-  test('encodes, and fails with what the work threw', async () => {
+  test('encodes, and rejects with the error of the work', async () => {
     const thread = startEncodeThread()
     onTestFinished(async () => await thread.end())
     const found = { ...task, folder: await makeFolder({ 'a.txt': 'a' }) }
@@ -27,13 +27,13 @@ describe('startEncodeThread', () => {
     expect(await thread.encodeFile(found)).toEqual(result)
   })
 
-  test('fails when the thread ends under the work, then and later', async () => {
+  test('rejects current and later work if the thread exits', async () => {
     const thread = await startProgram(`${importPort}parentPort.on('message', () => process.exit(7))`)
     await expect(thread.encodeFile(task)).rejects.toThrow('ended with code 7')
     await expect(thread.encodeFile(task)).rejects.toThrow('ended with code 7')
   })
 
-  test('fails when the thread cannot start', async () => {
+  test('rejects if the thread cannot start', async () => {
     const thread = await startProgram('nonsense (')
     await expect(thread.encodeFile(task)).rejects.toThrow(SyntaxError)
   })

@@ -11,24 +11,24 @@ export interface EncodeTask extends Pick<DescribedFile, 'path' | 'size' | 'sha25
   readonly coding: ContentCoding
 }
 
-/** A result, and what the codec took for it. */
+/** A result and the time of the codec. */
 export interface TimedResult {
   readonly encoded: Uint8Array<ArrayBuffer>
   readonly milliseconds: number
 }
 
-/** What a thread is sent, and what it sends back. */
+/** Messages to a thread and from a thread. */
 export type ThreadRequest = EncodeTask | FileBatch
 export type ThreadAnswer = TimedResult | BatchAnswer | { readonly error: unknown }
 
-/** A thread that encodes; one call at a time. */
+/** A thread that encodes. It accepts one call at a time. */
 export interface EncodeThread {
   readonly encodeFile: (task: EncodeTask) => Promise<TimedResult>
   readonly compressBatch: (batch: FileBatch) => Promise<BatchAnswer>
   end(): Promise<void>
 }
 
-/** `dist` is beside `src` and beside itself: tests run the sources, and Node 20 no TypeScript. */
+/** The compiled worker, because Node 20 cannot run TypeScript. The path works from `src` and from `dist`. */
 const defaultProgram = new URL('../../dist/encode/encode-worker.js', import.meta.url)
 
 export function startEncodeThread(program: URL = defaultProgram): EncodeThread {
@@ -48,9 +48,9 @@ export function startEncodeThread(program: URL = defaultProgram): EncodeThread {
   }
 }
 
-const unexpected = new TypeError('the thread answered something else')
+const unexpected = new TypeError('the encoding thread sent an unexpected message')
 
-/** Reads and encodes a file, and blocks this thread meanwhile. Fails if the file has changed. */
+/** Reads and encodes a file in this thread. Fails if the file has changed. */
 export async function encodeFile(
   { folder, path, sha256, coding }: EncodeTask,
   encode: Encode,
@@ -58,7 +58,7 @@ export async function encodeFile(
   const { bytes, ...file } = await loadFile(folder, path)
   if (file.sha256 !== sha256) throw new FileChangedError()
   const startedAt = performance.now()
-  // A codec may answer a view of larger memory: only what holds nothing else can be handed to a thread.
+  // Copy the result, because a codec may return a view of larger memory, which cannot be transferred.
   const encoded = new Uint8Array(await encode(bytes, coding))
   return { encoded, milliseconds: performance.now() - startedAt }
 }

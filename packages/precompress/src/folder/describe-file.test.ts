@@ -22,13 +22,13 @@ describe('describeFile and loadFile', () => {
     expect(bytes.equals(loadedBytes)).toBe(true)
   })
 
-  test('refuse a file that grows while it is read', async () => {
+  test('reject a file that grows while it is read', async () => {
     const folder = await makeFolder({ 'a.txt': Buffer.alloc(50_000_000, 'content') })
     const reading = describeFile(folder, 'a.txt')
     const growing = (async () => {
       for (let turn = 0; turn < 20; turn += 1) await appendFile(join(folder, 'a.txt'), 'more')
     })()
-    await expect(reading).rejects.toThrow('changed while it was being read')
+    await expect(reading).rejects.toThrow('changed during the read')
     await growing
   })
 })
@@ -36,17 +36,20 @@ describe('describeFile and loadFile', () => {
 describe('isUnchanged', () => {
   const time = new Date('2020-02-02')
 
-  test.each(['one', 'two'])('looks at the bytes of a file of the same size and time: %s', async (content) => {
-    const folder = await makeFolder({ 'a.txt': 'one' })
-    await utimes(join(folder, 'a.txt'), time, time)
-    const described = await describeFile(folder, 'a.txt')
-    expect(await isUnchanged(folder, described)).toBe(true)
-    await writeFile(join(folder, 'a.txt'), content)
-    await utimes(join(folder, 'a.txt'), time, time)
-    expect(await isUnchanged(folder, described)).toBe(content === 'one')
-  })
+  test.each(['one', 'two'])(
+    'compares the bytes of a file with the same size and time: %s',
+    async (content) => {
+      const folder = await makeFolder({ 'a.txt': 'one' })
+      await utimes(join(folder, 'a.txt'), time, time)
+      const described = await describeFile(folder, 'a.txt')
+      expect(await isUnchanged(folder, described)).toBe(true)
+      await writeFile(join(folder, 'a.txt'), content)
+      await utimes(join(folder, 'a.txt'), time, time)
+      expect(await isUnchanged(folder, described)).toBe(content === 'one')
+    },
+  )
 
-  test('notices a file that is gone, with its folder or without', async () => {
+  test('detects a missing file, and a missing folder', async () => {
     const folder = await makeFolder({ 'a/b.txt': 'one' })
     const described = await describeFile(folder, 'a/b.txt')
     await rm(join(folder, 'a'), { recursive: true })
@@ -57,14 +60,14 @@ describe('isUnchanged', () => {
 })
 
 describe('digestOfFile', () => {
-  test.each([0, 1, 1_048_575, 1_048_576, 1_048_577])('reads %i bytes to their end', async (size) => {
+  test.each([0, 1, 1_048_575, 1_048_576, 1_048_577])('digests all of %i bytes', async (size) => {
     const bytes = Buffer.alloc(size, 'content')
     const folder = await makeFolder({ file: bytes })
     const found = await digestOfFile(join(folder, 'file'))
     expect(found?.sha256).toBe(createHash('sha256').update(bytes).digest('hex'))
   })
 
-  test('several at once do not mix', async () => {
+  test('keeps concurrent reads apart', async () => {
     const contents = [Buffer.alloc(1_700_000, 'a'), Buffer.alloc(1_700_000, 'b'), Buffer.alloc(9, 'c')]
     const folder = await makeFolder(Object.fromEntries(contents.map((bytes, index) => [index, bytes])))
     const digests = await Promise.all(contents.map((_, index) => digestOfFile(join(folder, String(index)))))
@@ -73,7 +76,7 @@ describe('digestOfFile', () => {
     )
   })
 
-  test('answers nothing for what is no regular file', async () => {
+  test('returns `undefined` for anything but a regular file', async () => {
     const folder = await makeFolder({ file: 'x' })
     await symlink('file', join(folder, 'link'))
     const names = ['missing', 'link', '.']

@@ -2,7 +2,7 @@ import { isNotFoundError } from '@serve-dist/foundation/files/file-error'
 import { closeSync, constants, fstatSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs'
 import { rm, rmdir, unlink } from 'node:fs/promises'
 
-/** How a pass changes the build's folder; tests hand in one whose changes fail. */
+/** The operations that change the build's folder. Tests replace them with failing ones. */
 export interface Disk {
   readonly writeNew: typeof writeNew
   readonly rename: (from: string, to: string) => void
@@ -14,8 +14,8 @@ export interface Disk {
 export const disk: Disk = { writeNew, rename: renameSync, rm, rmdir, unlink }
 
 /**
- * Writes a new file and leaves it open; `makeParent` is called where its folder is missing. A write into the system's
- * memory takes less time than asking Node's pool for it.
+ * Writes a new file and returns its open descriptor. Calls `makeParent` if the folder is missing. Synchronous, because
+ * a write to the page cache is faster than Node's thread pool.
  */
 export function writeNew(path: string, bytes: Uint8Array, makeParent: () => void): number {
   const descriptor = openNew(path, makeParent)
@@ -28,18 +28,18 @@ export function writeNew(path: string, bytes: Uint8Array, makeParent: () => void
   }
 }
 
-/** How a file is opened that another program may have replaced: no FIFO is waited for, no link is followed. */
+/** Flags for files that another program may have replaced: they do not wait for a FIFO or follow a link. */
 export const safeOpenFlags: number = (constants.O_NONBLOCK ?? 0) | (constants.O_NOFOLLOW ?? 0)
 
-/** Opens a file of ours to read it; throws for whatever is no regular file. */
+/** Opens a file for reading. Throws if it is not a regular file. */
 export function openRegularFile(path: string): number {
   const descriptor = openSync(path, constants.O_RDONLY | safeOpenFlags)
   if (fstatSync(descriptor).isFile()) return descriptor
   closeSync(descriptor)
-  throw new Error('is no regular file')
+  throw new Error('this is not a regular file')
 }
 
-/** The text of a file of ours. */
+/** Reads the text of a regular file. */
 export function readText(path: string): string {
   const descriptor = openRegularFile(path)
   try {

@@ -1,4 +1,4 @@
-/** A glob that matches this path alone. */
+/** Returns a glob that matches only this path. */
 export function escapeGlob(path: string): string {
   return path.replaceAll(/[!$()*+?@[\]^{|}]/g, String.raw`\$&`)
 }

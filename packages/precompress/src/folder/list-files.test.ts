@@ -19,7 +19,7 @@ async function list(
 }
 
 describe('listFiles', () => {
-  test('finds names as they are, in the order of UTF-16 code units', async () => {
+  test('returns names unchanged, in the order of UTF-16 code units', async () => {
     const names = [
       'assets/[id].js',
       'assets/a b+c%20d.js',
@@ -42,7 +42,7 @@ describe('listFiles', () => {
     expect(warnings).toEqual([])
   })
 
-  test('states sizes in bytes', async () => {
+  test('returns sizes in bytes', async () => {
     const folder = await makeFolder({ 'ü.txt': 'üü', 'empty.txt': '' })
     expect(await listFiles(folder, { warn: () => {} })).toEqual([
       { path: 'empty.txt', size: 0 },
@@ -50,7 +50,7 @@ describe('listFiles', () => {
     ])
   })
 
-  test('leaves out dotfiles and the state of tools in silence', async () => {
+  test('omits dotfiles and state of tools without a warning', async () => {
     const folder = await makeFolder({
       '.env': '',
       '.vite/manifest.json': '',
@@ -62,7 +62,7 @@ describe('listFiles', () => {
     expect(await list(folder)).toEqual({ paths: ['a/b.txt'], warnings: [] })
   })
 
-  test('keeps to the patterns', async () => {
+  test('applies the patterns', async () => {
     const folder = await makeFolder({ 'a.js': '', 'a.js.map': '', 'drafts/b.js': '', 'drafts/deep/c.js': '' })
     expect((await list(folder, { include: ['**/*.js'], exclude: ['drafts'] })).paths).toEqual(['a.js'])
     expect((await list(folder, { include: ['drafts/**'], exclude: ['**/c.*'] })).paths).toEqual([
@@ -74,13 +74,13 @@ describe('listFiles', () => {
     )
   })
 
-  test('takes an extended pattern at the beginning for what it is', async () => {
+  test('reads `!(a)` at the start as an extended pattern, not as a negation', async () => {
     const folder = await makeFolder({ 'a.js': '', 'b.js': '', 'c/d.js': '' })
     expect((await list(folder, { include: ['!(a).js'], exclude: [] })).paths).toEqual(['b.js'])
     expect((await list(folder, { include: ['**'], exclude: ['!(a).js'] })).paths).toEqual(['a.js', 'c/d.js'])
   })
 
-  test('finds nothing below a file that a pattern takes for a folder', async () => {
+  test("finds nothing below a file that has the name of a pattern's folder", async () => {
     const folder = await makeFolder({ assets: 'a file', 'b.js': 'b' })
     const patterns = { include: ['assets/*.js', 'assets/**/*.css', 'b.js'], exclude: [] }
     expect((await listFiles(folder, { patterns, warn: () => {} })).map(({ path }) => path)).toEqual(['b.js'])
@@ -92,18 +92,18 @@ describe('listFiles', () => {
     expect(await list(folder)).toEqual({ paths: [], warnings: [] })
   })
 
-  test.skipIf(isWindows)('warns of names that no URL can carry', async () => {
+  test.skipIf(isWindows)('warns about names that URLs cannot contain', async () => {
     const folder = await makeFolder({ 'a\\b.txt': '', 'c\u0007d.txt': '', 'c\nd.txt': '', 'e.txt': '' })
     const { paths, warnings } = await list(folder)
     expect(paths).toEqual(['e.txt'])
     expect(warnings.toSorted()).toEqual([
-      '"a\\\\b.txt" is left out: it holds a backslash, which no URL can name; rename it',
-      '"c\\nd.txt" is left out: it holds a control character; rename it',
-      '"c\\u0007d.txt" is left out: it holds a control character; rename it',
+      'cannot include "a\\\\b.txt": it holds a backslash, which no URL can name. Rename it.',
+      'cannot include "c\\nd.txt": it holds a control character. Rename it.',
+      'cannot include "c\\u0007d.txt": it holds a control character. Rename it.',
     ])
   })
 
-  test.skipIf(isWindows)('takes a symlink to a file of the build, and warns of every other', async () => {
+  test.skipIf(isWindows)('accepts symlinks to files of the build, and warns about all others', async () => {
     const outside = await makeFolder({ 'secret.txt': 'secret' })
     const folder = await makeFolder({ 'real.txt': 'content', '.env': 'hidden' })
     await symlink('real.txt', join(folder, 'link.txt'))
@@ -115,59 +115,64 @@ describe('listFiles', () => {
     const { paths, warnings } = await list(folder)
     expect(paths).toEqual(['link.txt', 'real.txt'])
     expect(warnings.toSorted().map((warning) => warning.replace(/ \(.*\)/, ''))).toEqual([
-      'broken.txt is left out: it is a symlink that leads nowhere; remove or mend it',
-      'environment.txt is left out: it is a symlink to a file that is not part of the build; copy the file into the build',
-      'loop is left out: it is a symlink to a folder; copy the folder into the build',
-      'outside.txt is left out: it is a symlink to a file that is not part of the build; copy the file into the build',
-      'self is left out: it is a symlink that leads nowhere; remove or mend it',
+      'cannot include broken.txt: its target does not exist. Fix or remove the symlink.',
+      'cannot include environment.txt: it is a symlink to a file outside the build. Copy the file into the build.',
+      'cannot include loop: it is a symlink to a folder. Copy the folder into the build.',
+      'cannot include outside.txt: it is a symlink to a file outside the build. Copy the file into the build.',
+      'cannot include self: its target does not exist. Fix or remove the symlink.',
     ])
   })
 
-  test.skipIf(isWindows)('warns of a FIFO and does not wait for it', async () => {
+  test.skipIf(isWindows)('warns about a FIFO without waiting for it', async () => {
     const folder = await makeFolder({ 'a.txt': '' })
     execFileSync('mkfifo', [join(folder, 'pipe.txt')])
     expect(await list(folder)).toEqual({
       paths: ['a.txt'],
-      warnings: ['pipe.txt is left out: it is not a regular file; remove it from the build'],
+      warnings: ['cannot include pipe.txt: it is not a regular file. Remove it from the build.'],
     })
   })
 
-  test.skipIf(process.platform !== 'linux')('warns of a name that is not UTF-8', async () => {
+  test.skipIf(process.platform !== 'linux')('warns about a name that is not UTF-8', async () => {
     const folder = await makeFolder({ 'a.txt': '' })
     await writeFile(Buffer.concat([Buffer.from(`${folder}/b`), Buffer.from([0xff])]), '')
     const { paths, warnings } = await list(folder)
     expect(paths).toEqual(['a.txt'])
-    expect(warnings).toEqual(['"b\uFFFD" is left out: its name is not UTF-8; rename it'])
+    expect(warnings).toEqual(['cannot include "b\uFFFD": its name is not UTF-8. Rename it.'])
   })
 
-  test.skipIf(process.platform !== 'linux')('warns of folders whose files it cannot name', async () => {
+  test.skipIf(process.platform !== 'linux')('warns about folders whose names it cannot read', async () => {
     const folder = await makeFolder({ 'a.txt': '', 'b\nc/d.txt': '', '\uFFFD/e.txt': '' })
     await mkdir(Buffer.concat([Buffer.from(`${folder}/f`), Buffer.from([0xff])]))
     const { paths, warnings } = await list(folder)
     expect(paths).toEqual(['a.txt', '\uFFFD/e.txt'])
     expect(warnings.toSorted()).toEqual([
-      '"b\\nc" is left out: it holds a control character; rename it',
-      '"f\uFFFD" is left out: its name is not UTF-8; rename it',
+      'cannot include "b\\nc": it holds a control character. Rename it.',
+      'cannot include "f\uFFFD": its name is not UTF-8. Rename it.',
     ])
   })
 
-  test.skipIf(isWindows)('follows no symlink that a pattern names', async () => {
+  test.skipIf(isWindows)('does not follow a symlink that a pattern names', async () => {
     const folder = await makeFolder({ 'real/a.js': '' })
     await symlink('real', join(folder, 'link'))
-    const warnings = ['link is left out: it is a symlink to a folder; copy the folder into the build']
+    const warnings = ['cannot include link: it is a symlink to a folder. Copy the folder into the build.']
     for (const include of ['link/**', 'link/a.js', '{link,none}/*.js']) {
       expect(await list(folder, { include: [include], exclude: [] })).toEqual({ paths: [], warnings })
     }
   })
 
-  test.skipIf(isWindows || process.getuid?.() === 0)('fails on a folder that it may not read', async () => {
-    const folder = await makeFolder({ 'closed/a.js': '' })
-    await chmod(join(folder, 'closed'), 0o000)
-    onTestFinished(async () => await chmod(join(folder, 'closed'), 0o700))
-    await expect(list(folder)).rejects.toThrow(`${folder}: cannot be listed (EACCES: permission denied)`)
-  })
+  test.skipIf(isWindows || process.getuid?.() === 0)(
+    'fails on a folder without read permission',
+    async () => {
+      const folder = await makeFolder({ 'closed/a.js': '' })
+      await chmod(join(folder, 'closed'), 0o000)
+      onTestFinished(async () => await chmod(join(folder, 'closed'), 0o700))
+      await expect(list(folder)).rejects.toThrow(
+        `${folder}: cannot list the files (EACCES: permission denied)`,
+      )
+    },
+  )
 
-  test('works in a folder whose own name is a pattern', async () => {
+  test('lists a folder whose own name looks like a pattern', async () => {
     const folder = await makeFolder()
     await addFiles(join(folder, '[build] (1)'), { 'a.txt': '' })
     expect((await list(join(folder, '[build] (1)'))).paths).toEqual(['a.txt'])
@@ -193,7 +198,7 @@ describe('the patterns of listFiles', () => {
     'stats.html',
   ].toSorted()
 
-  // Those of the documents, and of every kind of pattern one.
+  // All patterns of the documents, and one of every other kind.
   test.each([
     '**',
     '**/*',
@@ -222,12 +227,12 @@ describe('the patterns of listFiles', () => {
     '**/deep/**',
     '**/.well-known/**',
     'nothing/**',
-  ])('match what picomatch matches: %s', async (pattern) => {
+  ])('match the same names as picomatch: %s', async (pattern) => {
     const folder = await makeFolder(Object.fromEntries(names.map((name) => [name, ''])))
     const matches = picomatch(pattern, { dot: true })
     const included = await list(folder, { include: [pattern], exclude: [] })
     expect(included).toEqual({ paths: names.filter((name) => matches(name)), warnings: [] })
-    // What a pattern excludes goes with everything in it.
+    // An excluded folder excludes everything in it.
     const isExcluded = picomatch([pattern, `${pattern}/**`], { dot: true })
     const left = await list(folder, { include: ['**'], exclude: [pattern] })
     expect(left).toEqual({ paths: names.filter((name) => !isExcluded(name)), warnings: [] })
@@ -235,7 +240,7 @@ describe('the patterns of listFiles', () => {
 })
 
 describe('unmatchedGlobs', () => {
-  test('names the patterns that no file matches', async () => {
+  test('returns the patterns that match no file', async () => {
     const folder = await makeFolder({ 'drafts/one.html': '', 'index.html': '', 'page (1).html': '' })
     const matching = ['**', 'drafts', 'drafts/**', '*.html', '!index.html', 'page (1).html']
     const others = ['assets/**', '!secret.txt', 'draft', 'one.html']

@@ -11,14 +11,14 @@ import { isNegatedPattern } from '@serve-dist/foundation/text/is-negated-pattern
 export interface ListedFile {
   /** Relative to the folder, with `/` between segments, exactly as on the disk. */
   readonly path: string
-  /** In bytes, when it was listed. */
+  /** Size in bytes when the file was listed. */
   readonly size: number
 }
 
 export interface ListOptions {
-  /** Which files belong to the build; without them all do, and no library is loaded. */
+  /** Files that belong to the build. Without patterns, all files belong to it and `fast-glob` is not loaded. */
   readonly patterns?: FilePatterns | undefined
-  /** Paths that are known to be variants of earlier passes: no files of the build, and not looked at. */
+  /** Variants of earlier compressions by path. They are not listed or examined. */
   readonly variants?: ReadonlyMap<string, unknown>
   readonly warn: (message: string) => void
 }
@@ -29,13 +29,13 @@ export interface FilePatterns {
   readonly exclude: readonly string[]
 }
 
-/** State of tools, which is never served. */
+/** Folders with state of tools, which are never served. */
 const toolFolders = [stateDirectory, '.vite']
 
 /**
- * The real, absolute path of a folder that is there.
+ * Returns the real, absolute path of a folder.
  *
- * @throws {@link OperatorError} when it is not.
+ * @throws {@link OperatorError} if the folder does not exist.
  */
 export async function openFolder(directory: string): Promise<string> {
   const path = resolve(directory)
@@ -45,22 +45,27 @@ export async function openFolder(directory: string): Promise<string> {
     throw buildNotFound(path, { cause: error })
   }
   throw new OperatorError('SD_BUILD_NOT_FOUND', [
-    `${path}: not a folder; name the folder that the build wrote`,
+    `${path}: this is not a folder. Name the folder that the build wrote.`,
   ])
 }
 
 /**
- * Every regular file of the folder that can be served, in the manifest's order. Dotfiles are left out in
- * silence, everything else that cannot be served with a warning. A symlink to a file inside the folder
- * counts as that file, unless that is a variant; folders behind symlinks are not entered, so that no loop can form.
+ * Lists all regular files that can be served, in the manifest's order.
+ *
+ * Omits dotfiles without a warning, and other files that cannot be served with one. A symlink to a file of the folder
+ * counts as that file. Folders behind symlinks are skipped, so that no loop can form.
  */
 export async function listFiles(folder: string, options: ListOptions): Promise<ListedFile[]> {
   const { patterns, variants, warn } = options
   const names = await (patterns === undefined ? allNames(folder) : matchingNames(folder, patterns)).catch(
     (error: unknown) => {
-      throw new OperatorError('SD_FOLDER_UNREADABLE', [`${folder}: cannot be listed (${reasonOf(error)})`], {
-        cause: error,
-      })
+      throw new OperatorError(
+        'SD_FOLDER_UNREADABLE',
+        [`${folder}: cannot list the files (${reasonOf(error)})`],
+        {
+          cause: error,
+        },
+      )
     },
   )
   const problems: string[] = []
@@ -69,20 +74,20 @@ export async function listFiles(folder: string, options: ListOptions): Promise<L
       if (variants?.has(path) === true || isHidden(path)) return []
       const problem = pathProblem(path)
       if (problem !== undefined) {
-        warn(`${JSON.stringify(path)} is left out: ${problem}; rename it`)
+        warn(`cannot include ${JSON.stringify(path)}: ${problem}. Rename it.`)
         return []
       }
       try {
         const found = await inspect(folder, path, variants)
         if (typeof found !== 'string') return [{ path, size: found.size }]
-        warn(`${path} is left out: ${found}`)
+        warn(`cannot include ${path}: ${found}`)
       } catch (error) {
-        // Node puts U+FFFD in the place of bytes that are not UTF-8, and then finds no such file.
+        // Node replaces bytes that are not UTF-8 by U+FFFD, and then does not find the file.
         if (isNotFoundError(error) && path.includes('\uFFFD')) {
-          warn(`${JSON.stringify(path)} is left out: its name is not UTF-8; rename it`)
+          warn(`cannot include ${JSON.stringify(path)}: its name is not UTF-8. Rename it.`)
           return []
         }
-        problems.push(`${path}: cannot be looked at (${reasonOf(error)})`)
+        problems.push(`${path}: cannot examine this file (${reasonOf(error)})`)
       }
       return []
     }),
@@ -91,7 +96,7 @@ export async function listFiles(folder: string, options: ListOptions): Promise<L
   return files.flat().toSorted((a, b) => (a.path < b.path ? -1 : 1))
 }
 
-/** Everything that is no folder. */
+/** Returns the names of everything except folders. */
 async function allNames(folder: string): Promise<string[]> {
   return readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => !entry.isDirectory())
@@ -99,13 +104,13 @@ async function allNames(folder: string): Promise<string[]> {
 }
 
 /**
- * Names only: with `stats`, a single name that is not UTF-8 makes `fast-glob` answer an empty list. Dotfiles match too:
- * `.well-known` is served, and the one rule for the others is `pathProblem`.
+ * Lists names only, because with `stats` one name that is not UTF-8 makes `fast-glob` return an empty list. Dotfiles
+ * match too: `pathProblem` decides which of them are served.
  */
 export async function matchingNames(folder: string, { include, exclude }: FilePatterns): Promise<string[]> {
-  // It takes 60 ms of CPU to load. By `import()`, Node 22.23 gives a module without functions beside some other loading.
+  // Load on demand, because it takes 60 ms of CPU. `import()` fails on Node 22.23 if other modules load concurrently.
   const fastGlob: typeof fastGlobType = createRequire(import.meta.url)('fast-glob')
-  // A name matches itself, whatever `(1)` in it would mean as a pattern.
+  // A name matches itself, even if `(1)` in it has a meaning as a pattern.
   const withNames = (patterns: readonly string[]): string[] =>
     patterns.flatMap((pattern) => [pattern, fastGlob.escapePath(pattern)])
   const included = withNames(include.filter((pattern) => !isNegatedPattern(pattern)))
@@ -113,7 +118,7 @@ export async function matchingNames(folder: string, { include, exclude }: FilePa
     ...exclude,
     ...include.filter(isNegatedPattern).map((pattern) => pattern.slice(1)),
   ])
-  // `**` matches no line feed, which `pathProblem` warns of.
+  // `**` does not match line feeds. List such names too, because `pathProblem` warns about them.
   const withLineFeeds = included
     .filter((pattern) => pattern.endsWith('**'))
     .map((pattern) => `${pattern}/*\n*`)
@@ -121,11 +126,11 @@ export async function matchingNames(folder: string, { include, exclude }: FilePa
     cwd: folder,
     dot: true,
     followSymbolicLinks: false,
-    // Symlinks and whatever else is no file are warned of.
+    // Include symlinks and special files, because the caller warns about them.
     onlyFiles: false,
     markDirectories: true,
     fs: { readdirSync: namesIn },
-    // A folder that a pattern names is walked even if a pattern excludes it: each file must match.
+    // `fast-glob` enters a folder of a pattern even if another pattern excludes it, so exclude its files too.
     ignore: [...excluded, ...toolFolders].flatMap((pattern) => [pattern, `${pattern}/**`]),
   })
   const linkBefore = createLinkSearch(folder)
@@ -135,19 +140,19 @@ export async function matchingNames(folder: string, { include, exclude }: FilePa
   return [...new Set(paths.map((path) => linkBefore(path) ?? path))]
 }
 
-/** Those of the patterns that match no file of a folder; with or without `!` before them. */
+/** Returns the patterns that match no file of a folder. Ignores a leading `!`. */
 export async function unmatchedGlobs(folder: string, patterns: readonly string[]): Promise<string[]> {
   const unmatched: string[] = []
   for (const pattern of patterns) {
     const plain = isNegatedPattern(pattern) ? pattern.slice(1) : pattern
-    // What names a folder means what is in it, too.
+    // A pattern for a folder also selects its content.
     const names = await matchingNames(folder, { include: [plain, `${plain}/**`], exclude: [] })
     if (names.length === 0) unmatched.push(pattern)
   }
   return unmatched
 }
 
-/** The names in a folder; none in a file, which a pattern such as `assets/**` may take for a folder. */
+/** Reads the names in a folder. Returns none for a file, because a pattern such as `assets/**` may name a file. */
 function namesIn(path: string): string[]
 function namesIn(path: string, options: { withFileTypes: true }): Dirent[]
 function namesIn(path: string, options?: { withFileTypes: true }): string[] | Dirent[] {
@@ -159,15 +164,15 @@ function namesIn(path: string, options?: { withFileTypes: true }): string[] | Di
   }
 }
 
-/** Whether a folder's name keeps `fast-glob` from the files in it, which it does not say. */
+/** Returns whether `fast-glob` silently skips the files of a folder because of its name. */
 function isUnreadable(folder: string, name: string): boolean {
   if (name.includes('\n')) return true
   return name.includes('\uFFFD') && lstatSync(join(folder, name), { throwIfNoEntry: false }) === undefined
 }
 
 /**
- * Answers the symlink that a path leads through, if any: a pattern that begins with the name of one is followed, and a
- * variant of ours never lies behind one.
+ * Creates a function that returns the first symlink on the way to a path. Patterns can lead through symlinks, and
+ * variants are never behind one.
  */
 export function createLinkSearch(folder: string): (path: string) => string | undefined {
   const known = new Map<string, string | undefined>([['.', undefined]])
@@ -193,7 +198,7 @@ function isHidden(path: string): boolean {
   return path.split('/').some((segment) => segment.startsWith('.') && segment !== '.well-known')
 }
 
-/** What stands under the path, or why it cannot be served. */
+/** Returns the file's status, or the reason why it cannot be served. */
 async function inspect(
   folder: string,
   path: string,
@@ -203,7 +208,7 @@ async function inspect(
   const found = lstatSync(absolute)
   if (found.isFile()) return found
   if (found.isSymbolicLink()) return await followLink(folder, absolute, variants)
-  return 'it is not a regular file; remove it from the build'
+  return 'it is not a regular file. Remove it from the build.'
 }
 
 async function followLink(
@@ -215,15 +220,16 @@ async function followLink(
   try {
     target = await realpath(link)
   } catch (error) {
-    return `it is a symlink that leads nowhere (${reasonOf(error)}); remove or mend it`
+    return `its target does not exist (${reasonOf(error)}). Fix or remove the symlink.`
   }
   const inside = relative(folder, target).split(sep).join('/')
   const found = await stat(target)
-  if (found.isDirectory()) return 'it is a symlink to a folder; copy the folder into the build'
+  if (found.isDirectory()) return 'it is a symlink to a folder. Copy the folder into the build.'
   if (inside.startsWith('../') || pathProblem(inside) !== undefined) {
-    return 'it is a symlink to a file that is not part of the build; copy the file into the build'
+    return 'it is a symlink to a file outside the build. Copy the file into the build.'
   }
-  // This pass may replace or remove it.
-  if (variants?.has(inside) === true) return 'it is a symlink to a variant; link to its original, or copy it'
-  return found.isFile() ? found : 'it is a symlink to something that is not a regular file; remove it'
+  // The compression may replace or remove the variant.
+  if (variants?.has(inside) === true)
+    return 'it is a symlink to a variant. Link to the original, or copy the file.'
+  return found.isFile() ? found : 'it is a symlink to a special file. Remove it.'
 }

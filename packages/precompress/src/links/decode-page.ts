@@ -1,4 +1,4 @@
-/** The text of a page as a browser reads it that is told `charset=utf-8`: only a byte order mark outranks that. */
+/** Decodes a page as a browser does for `charset=utf-8`. Only a byte order mark has precedence. */
 export function decodePage(bytes: Uint8Array): string {
   const [first, second] = bytes
   const utf16 =

@@ -1,33 +1,32 @@
 import { type DefaultTreeAdapterTypes, html as syntax, parse } from 'parse5'
 import { findShadowRoots } from './find-shadow-roots.ts'
 
-/** An element as it stands in a page. */
+/** An element of a page. */
 export interface PageElement {
-  /** In lower case, but for some of SVG. */
+  /** Tag in lower case, except for some elements of SVG. */
   readonly tag: string
-  /** `other`: of MathML, or inside of a `<template>`, where elements are no more than their attributes. */
+  /** `other`: an element of MathML, or in a `<template>`, where elements are inert. */
   readonly kind: 'html' | 'svg' | 'other'
-  /** Without those of namespaces, but for `xlink:href`, which stands as `href`. */
+  /** Attributes without a namespace. `xlink:href` appears as `href`. */
   readonly attributes: Readonly<Record<string, string>>
-  /** Of a script or a style: what stands between its tags. */
+  /** Content of a script or a style. */
   readonly text?: string
-  /** From 1, where lines are asked for. */
+  /** Line number from 1. Only with the option `lines`. */
   readonly line?: number
 }
 
 export interface ElementOptions {
-  /** Whether each element has its line, which takes time. @default false */
+  /** Adds the line of each element, which takes time. @default false */
   readonly lines?: boolean
-  /** Whether scripts run there, so that `<noscript>` holds text. @default true */
+  /** Parses as with enabled scripts: `<noscript>` contains text. @default true */
   readonly scripting?: boolean
 }
 
 type Element = DefaultTreeAdapterTypes.Element
 
 /**
- * The elements of a page, in their order, with those of its templates and declarative shadow roots. As in a browser that
- * runs scripts, the content of `<noscript>` is text. Load this file when a page is to be read: the parser takes 10 ms of
- * CPU.
+ * Returns all elements of a page in order, including those of templates and declarative shadow roots. Import this file
+ * only if there are pages, because the parser takes 10 ms of CPU to load.
  */
 export function elementsOfPage(
   text: string,
@@ -45,7 +44,7 @@ export function elementsOfPage(
   for (let next = ahead.pop(); next !== undefined; next = ahead.pop()) {
     const { node, isInert } = next
     if ('tagName' in node) elements.push(describe(node, isInert, unmark))
-    // One by one: a page may have more siblings than a call takes arguments.
+    // Push one by one, because a page may have more siblings than a call accepts arguments.
     const push = ({ childNodes }: DefaultTreeAdapterTypes.ParentNode, inert: boolean): void => {
       for (const child of childNodes.toReversed()) ahead.push({ node: child, isInert: inert })
     }
@@ -61,8 +60,8 @@ interface Ahead {
 }
 
 /**
- * Browsers keep all elements inside of a `<select>` (HTML §13.2.6.4.7 since 2025), the parser (8.1) drops them: so
- * it is shown an element of another name.
+ * Renames `<select>` for the parser. parse5 8.1 drops elements inside a `<select>`, but browsers keep them since 2025
+ * (HTML §13.2.6.4.7).
  */
 function markSelects(text: string): { readonly marked: string; readonly unmark: (text: string) => string } {
   if (!/<select/i.test(text)) return { marked: text, unmark: (same) => same }
@@ -92,7 +91,7 @@ function textOf({ childNodes }: Element): string {
   return childNodes.map((child) => ('value' in child ? child.value : '')).join('')
 }
 
-/** The `href` of the first `<base>` that has one. */
+/** Returns the `href` of the first `<base>` that has one. */
 export function baseUrlOf(elements: readonly PageElement[]): string | undefined {
   return elements.find(
     ({ tag, kind, attributes }) => tag === 'base' && kind === 'html' && attributes['href'] !== undefined,

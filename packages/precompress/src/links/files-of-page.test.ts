@@ -17,13 +17,13 @@ describe('filesOfPage', () => {
     ['<!-- <img src=a.png> --><script>document.write("<img src=b.png>")</script>', [], []],
     ['<svg><script href=a.js /></svg><img src="">', [], []],
     ['<constructor src=a.png>', [], []],
-  ])('of %s', async (html, needed, others) => {
+  ])('finds the files of %s', async (html, needed, others) => {
     const { files } = await filesOfPage(`<!doctype html><html><head></head><body>${html}`)
     expect(files.filter(({ isNeeded }) => isNeeded).map(({ url }) => url)).toEqual(needed)
     expect(files.filter(({ isNeeded }) => !isNeeded).map(({ url }) => url)).toEqual(others)
   })
 
-  test('reads what URLs are relative to', async () => {
+  test("returns the base of the page's URLs", async () => {
     expect((await filesOfPage('<base href=/app/><base href=/other/>')).baseUrl).toBe('/app/')
     expect((await filesOfPage('<p>')).baseUrl).toBeUndefined()
   })

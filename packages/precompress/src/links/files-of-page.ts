@@ -1,21 +1,21 @@
 import type { PageElement } from './elements-of-page.ts'
 
-/** A file that a page names and a browser fetches with it. */
+/** A file that a browser fetches for a page. */
 export interface NamedFile {
-  /** As it stands in the page. */
+  /** The URL as the page contains it. */
   readonly url: string
-  /** Whether the page does not work, or looks other, without it: scripts and styles. */
+  /** Whether the page needs the file to work or to look right, such as scripts and styles. */
   readonly isNeeded: boolean
 }
 
-/** The files that a page names, and what its URLs are relative to. */
+/** The files of a page and the base of its URLs. */
 export interface FilesOfPage {
   /** The `href` of its `<base>`. */
   readonly baseUrl: string | undefined
   readonly files: readonly NamedFile[]
 }
 
-/** Attributes that name a file, by the element. Those of `a`, `form` and `iframe` name places to go to. */
+/** Attributes that name a file, by element. `a`, `form` and `iframe` are missing, because they name documents. */
 const named: Readonly<Record<string, readonly string[]>> = {
   script: ['src'],
   img: ['src', 'srcset'],
@@ -36,7 +36,7 @@ const otherRelations: ReadonlySet<string> = new Set([
   'mask-icon',
 ])
 
-/** Reads which files a browser fetches with a page; what stands in `<template>` and `<noscript>` is none of them. */
+/** Returns the files that a browser fetches for a page. Ignores the content of `<template>` and `<noscript>`. */
 export async function filesOfPage(text: string): Promise<FilesOfPage> {
   const { baseUrlOf, elementsOfPage } = await import('./elements-of-page.ts')
   const elements = elementsOfPage(text)
@@ -62,7 +62,7 @@ function filesOfElement({ tag, kind, attributes }: PageElement): NamedFile[] {
   })
 }
 
-/** The URLs of a `srcset`: each ends at a space, or at a comma in front of one (HTML §2.5.3). */
+/** Returns the URLs of a `srcset`. Each ends at a space, or at a comma before a space (HTML §2.5.3). */
 export function parseSrcset(srcset: string): string[] {
   return [...srcset.matchAll(/(?:^|,)\s*([^\s,](?:\S*[^\s,])?)/g)].map(([, url = '']) => url)
 }

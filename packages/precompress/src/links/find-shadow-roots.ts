@@ -2,15 +2,15 @@ import { defaultTreeAdapter, type DefaultTreeAdapterTypes, html as syntax, type 
 
 type Node = DefaultTreeAdapterTypes.Node
 
-/** Notes the declarative shadow roots of a page while it is parsed. */
+/** Collects the declarative shadow roots of a page during parsing. */
 export interface ShadowRoots {
   readonly treeAdapter: TreeAdapter<DefaultTreeAdapterTypes.DefaultTreeAdapterMap>
   readonly isShadowRoot: (template: Node) => boolean
 }
 
 /**
- * The first `<template shadowrootmode>` of an element that may have one (HTML §13.2.6.4.4); a second stays a template. It
- * is one from its start tag on, though a wrong end tag may move it to another element later.
+ * Creates a tree adapter that detects shadow roots: the first `<template shadowrootmode>` of a valid host (HTML
+ * §13.2.6.4.4). It checks each template at its start tag, because a wrong end tag may move the element later.
  */
 export function findShadowRoots(): ShadowRoots {
   const placed = new Set<Node>()
@@ -38,11 +38,11 @@ function isShadowTemplate(node: Node): boolean {
   return mode === 'open' || mode === 'closed'
 }
 
-/** Elements besides custom ones that may have a shadow root (DOM §4.9, "valid shadow host name"). */
+/** Valid hosts of a shadow root, besides custom elements (DOM §4.9, "valid shadow host name"). */
 const hosts: ReadonlySet<string> = new Set(
   'article aside blockquote body div footer h1 h2 h3 h4 h5 h6 header main nav p section span'.split(' '),
 )
-/** Names of SVG and MathML, which no custom element may have (HTML §4.13.3). */
+/** Names that custom elements must not have, because SVG and MathML use them (HTML §4.13.3). */
 const reserved = /^(?:annotation-xml|color-profile|font-face(?:-src|-uri|-format|-name)?|missing-glyph)$/
 
 function mayBeHost(node: Node): boolean {

@@ -10,14 +10,14 @@ const graph: ChunkGraph = new Map([
 ])
 
 describe('followImports', () => {
-  test('gives what runs in the order in which it runs, once, though chunks import each other', () => {
+  test('returns each chunk once in execution order, even if chunks import each other', () => {
     expect(followImports(['entry.js'], graph)).toEqual({
       modules: ['shared.js', 'a.js', 'b.js', 'entry.js'],
       styles: ['shared.css', 'a.css', 'entry.css'],
     })
   })
 
-  test('knows nothing of what is no chunk', () => {
+  test('returns nothing for a file that is not a chunk', () => {
     expect(followImports(['public.js'], graph)).toEqual({ modules: [], styles: [] })
   })
 })

@@ -3,7 +3,7 @@ import type { ChunkNeeds } from '../record/build-record.ts'
 /** The chunks of a build by path. */
 export type ChunkGraph = ReadonlyMap<string, ChunkNeeds>
 
-/** All that these chunks need, themselves included, in the order in which it runs and applies. */
+/** Returns the chunks and everything that they import, in execution order, and their styles in cascade order. */
 export function followImports(
   entries: readonly string[],
   graph: ChunkGraph,

@@ -11,7 +11,7 @@ describe('fontsOfStyle', () => {
     ['@font-face{src:url(a.woff2);unicode-range:U+??}', ['a.woff2']],
     ['@font-face{src:url(a.woff2);unicode-range:u+26, u+41}', ['a.woff2']],
     ['@font-face{src:url(a.woff2)', ['a.woff2']],
-  ])('%s: %j', (css, expected) => {
+  ])('finds in %s the fonts %j', (css, expected) => {
     expect(fontsOfStyle(css)).toEqual(expected)
   })
 
@@ -23,15 +23,15 @@ describe('fontsOfStyle', () => {
     '@font-face{src:url(a.woff2);unicode-range:nonsense}',
     '.a{background:url(a.woff2)}',
     '',
-  ])('%s: none', (css) => {
+  ])('finds no fonts in %s', (css) => {
     expect(fontsOfStyle(css)).toEqual([])
   })
 
   test.each([
     ['blocks without an end', (size: number) => '@font-face{src:url("'.repeat(size)],
     ['a name without an end', (size: number) => `@font-face{src:url(${'a'.repeat(20 * size)}`],
-  ])('takes time in proportion to hostile text: %s', (_what, textOf) => {
-    // Quadratic time would be longer than a test may take.
+  ])('takes linear time for hostile text: %s', (_what, textOf) => {
+    // With quadratic time, this test would time out.
     expect(fontsOfStyle(textOf(1_000_000))).toEqual([])
   })
 })

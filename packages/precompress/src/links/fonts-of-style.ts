@@ -1,5 +1,5 @@
-// The end of the text closes a block too (CSS Syntax 3 §5.4.8); a pattern that looks for its brace takes
-// quadratic time where many are missing.
+// A block also ends at the end of the text (CSS Syntax 3 §5.4.8). A pattern that requires the brace would take
+// quadratic time if many braces are missing.
 const fontFace = /@font-face\s*\{([^}]*)/gi
 const woff2 = /url\(\s*(?:"([^"]+\.woff2)"|'([^']+\.woff2)'|([^\s"'()]+\.woff2))\s*\)/i
 const unicodeRange = /unicode-range\s*:([^;]*)/i
@@ -7,8 +7,8 @@ const range = /^u\+([\da-f]{0,6})(\?*)(?:-([\da-f]{1,6}))?$/i
 const latinLetter = 0x41
 
 /**
- * The WOFF2 files that the text of a stylesheet declares, as it names them. Of a font that is cut by
- * alphabets only the Latin part: which others a page needs, only its text can say.
+ * Returns the URLs of WOFF2 files in a stylesheet. Of a font that is split by alphabet, returns the Latin part only,
+ * because the other parts depend on the page's text.
  */
 export function fontsOfStyle(css: string): string[] {
   return [...css.matchAll(fontFace)].flatMap(([, declarations = '']) => {
@@ -23,7 +23,7 @@ function hasLatin(declarations: string): boolean {
   return ranges === undefined || ranges.some((text) => includesLatin(text.trim()))
 }
 
-/** CSS Syntax §7: `U+41`, `U+0-FF`, `U+4??`. */
+/** Returns whether a range contains Latin letters (CSS Syntax §7: `U+41`, `U+0-FF`, `U+4??`). */
 function includesLatin(text: string): boolean {
   const [, digits = '', wildcards = '', end] = range.exec(text) ?? []
   if (digits + wildcards === '') return false

@@ -29,12 +29,12 @@ async function pathsOf(html: string, more: Partial<PageBuild> = {}, page = 'inde
 }
 
 describe('linksOfPage', () => {
-  test('announces no module of a page with an import map, which must come before the first one', async () => {
+  test('omits modules if the page has an import map, because the map must come first', async () => {
     const map = '<script type=" ImportMap">{"imports":{}}</script>'
     expect(await pathsOf(map + entry)).toEqual(['assets/vendor.css', 'assets/entry.css'])
   })
 
-  test('gives styles, then the scripts of the page, then what they import', async () => {
+  test('returns styles, then the scripts of the page, then their imports', async () => {
     expect(await linksOfPage('index.html', readPage(elementsOfPage(entry)), build)).toEqual([
       { path: 'assets/vendor.css', rel: 'preload', as: 'style', crossorigin: true, inDocument: false },
       { path: 'assets/entry.css', rel: 'preload', as: 'style', crossorigin: true, inDocument: false },
@@ -43,7 +43,7 @@ describe('linksOfPage', () => {
     ])
   })
 
-  test('knows what the page names, whatever the form', async () => {
+  test('recognizes links in the page in any form', async () => {
     const html = `${entry}
       <link rel=modulepreload href=assets/vendor.js>
       <link rel="stylesheet" href="./assets/entry.css">
@@ -51,7 +51,7 @@ describe('linksOfPage', () => {
     expect((await pathsOf(html)).filter((path) => !path.endsWith(' (named)'))).toEqual([])
   })
 
-  test('gives what the page names beyond the graph, each in the mode that the page asks for', async () => {
+  test('returns links of the page outside the graph, with their fetch mode', async () => {
     const html =
       '<link rel="stylesheet" href="/theme.css"><script type="module" src="/assets/gr%C3%B6%C3%9Fe%201.js"></script>'
     expect(await linksOfPage('index.html', readPage(elementsOfPage(html)), build)).toEqual([
@@ -62,22 +62,22 @@ describe('linksOfPage', () => {
 
   test.each([
     ['another host', '<script type="module" src="https://cdn.example/assets/entry.js"></script>'],
-    ['a query', '<script type="module" src="/assets/entry.js?v=1"></script>'],
-    ['no file', '<script type="module" src="/assets/gone.js"></script>'],
+    ['a URL with a query', '<script type="module" src="/assets/entry.js?v=1"></script>'],
+    ['a missing file', '<script type="module" src="/assets/gone.js"></script>'],
     ['a broken escape', '<script type="module" src="/assets/%.js"></script>'],
-    ['no URL', '<script type="module" src="http://"></script>'],
+    ['an invalid URL', '<script type="module" src="http://"></script>'],
     ['a classic script', '<script nomodule src="/assets/entry.js"></script>'],
-  ])('gives nothing for %s', async (_, html) => {
+  ])('returns nothing for %s', async (_, html) => {
     expect(await pathsOf(html)).toEqual([])
   })
 
-  test('leaves out what the page guards by a digest', async () => {
+  test('omits links with an integrity attribute', async () => {
     expect(
       await pathsOf(`${entry}<link rel="modulepreload" integrity="sha256-x" href="/assets/vendor.js">`),
     ).toEqual(['assets/vendor.css', 'assets/entry.css', 'assets/entry.js (named)'])
   })
 
-  test('reads URLs from where the page is served', async () => {
+  test("resolves URLs against the page's location and base", async () => {
     const relative = '<script type="module" src="../assets/entry.js"></script>'
     const entryOnly = { graph: new Map() }
     expect(await pathsOf(relative, entryOnly, 'guide/page.html')).toEqual(['assets/entry.js (named)'])
@@ -90,7 +90,7 @@ describe('linksOfPage', () => {
     expect(await pathsOf(away)).toEqual([])
   })
 
-  test('gives the fonts of the styles where they are wanted', async () => {
+  test('returns the fonts of the styles if the option is on', async () => {
     const read: string[] = []
     const readStyle = async (path: string) => {
       read.push(path)
@@ -103,7 +103,7 @@ describe('linksOfPage', () => {
     expect(read).toEqual(['assets/vendor.css', 'assets/entry.css'])
   })
 
-  test('keeps a field within what proxies take', async () => {
+  test('limits the length of the links', async () => {
     const imports = Array.from({ length: 200 }, (_, index) => `assets/chunk-${index}.js`)
     const links = await pathsOf(entry, {
       paths: new Set([...paths, ...imports]),

@@ -10,33 +10,33 @@ import { parseUrl } from './parse-url.ts'
 
 /** The build that the pages of a folder belong to. */
 export interface LinkedFolder {
-  /** Absolute. */
+  /** Absolute path. */
   readonly folder: string
   readonly base: string
   readonly graph: ChunkGraph
 }
 
-/** The build that a page belongs to; all paths are relative to its folder. */
+/** The build of a page. All paths are relative to its folder. */
 export interface PageBuild {
-  /** Decoded. */
+  /** The base, decoded. */
   readonly base: string
   readonly paths: ReadonlySet<string>
   readonly graph: ChunkGraph
-  /** The text of a stylesheet, where its fonts are wanted. */
+  /** Reads the text of a stylesheet. Set if fonts are wanted. */
   readonly readStyle: ((path: string) => Promise<string>) | undefined
 }
 
-/** Any origin: what a page names on another host is not of this build. */
+/** A placeholder origin. URLs with another origin are not files of this build. */
 const origin = 'http://page.invalid'
 
 /**
- * nginx takes 4 KB of fields from the server behind it, and answers 502 to more: what comes last is left
- * out, which costs a little time and nothing else.
+ * Maximum length of all links in bytes. nginx accepts 4 KB of fields from an upstream server and otherwise answers 502.
+ * Links beyond the limit are omitted.
  */
 const mostBytes = 2048
 const bytesAround = '<>; rel=modulepreload; crossorigin, '.length
 
-/** Finds links as a pass asks for them: from the pages as they are on the disk when every plugin is done. */
+/** Creates a function that finds the links of a page, from its final text on the disk. */
 export function createLinksOf({ folder, base, graph }: LinkedFolder, { fonts }: PagePreloads): LinksOf {
   const styles = new Map<string, Promise<string>>()
   const read = (path: string): Promise<string> => readFile(join(folder, path), 'utf8')
@@ -46,7 +46,7 @@ export function createLinksOf({ folder, base, graph }: LinkedFolder, { fonts }: 
     return text
   }
   return async (page, paths, readElements) => {
-    // Loads the parser of HTML.
+    // Load the HTML parser on demand.
     const { readPage } = await import('./read-page.ts')
     const build = { base, paths, graph, readStyle: fonts ? readStyle : undefined }
     return await linksOfPage(page, readPage(await readElements()), build)
@@ -54,8 +54,8 @@ export function createLinksOf({ folder, base, graph }: LinkedFolder, { fonts }: 
 }
 
 /**
- * What a browser will ask for next when it has this page: its styles, its module scripts with all that
- * they import at once, its fonts. Where the page names no script of this build, there is no graph to follow.
+ * Returns the files that a browser requests next for a page: styles, module scripts with their static imports, and
+ * fonts. Follows no imports if the page has no script of this build.
  */
 export async function linksOfPage(
   page: string,
@@ -82,13 +82,13 @@ export async function linksOfPage(
     const found = named.find((reference) => reference.kind === kind && reference.path === path)
     const inDocument = found !== undefined
     if (kind === 'module') return { path, rel: 'modulepreload', inDocument }
-    // A stylesheet that the page leaves to a script is fetched as Vite's own loader does it.
+    // For a stylesheet that a script loads, use the same mode as Vite's own loader.
     const isCors = kind === 'style' && (found?.crossorigin ?? true)
     return { path, rel: 'preload', as: kind, ...(isCors && { crossorigin: true }), inDocument }
   }
   return withinBytes(build.base, [
     ...distinct(styles, isLinked).map((path) => linkTo('style', path)),
-    // A field comes before the page's import map.
+    // A `Link` field would come before the page's import map.
     ...distinct(content.hasImportMap ? [] : modules, isLinked).map((path) => linkTo('module', path)),
     ...distinct(fonts, isLinked).map((path) => linkTo('font', path)),
   ])
@@ -109,10 +109,10 @@ async function fontsOf(styles: readonly string[], build: PageBuild): Promise<str
   return fonts
 }
 
-/** The path of the file of this build that a URL names, if it does. */
+/** Returns the path of the file that a URL names, `undefined` if it is not a file of this build. */
 function pathOf(url: string, from: URL, { base, paths }: PageBuild): string | undefined {
   const absolute = parseUrl(url, from)
-  // With a query it is another entry of the browser's cache.
+  // A URL with a query is another entry of the browser's cache.
   if (absolute === undefined || absolute.origin !== origin || absolute.search !== '') return undefined
   const path = decode(absolute.pathname)
   return path?.startsWith(base) === true && paths.has(path.slice(base.length))

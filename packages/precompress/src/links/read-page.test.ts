@@ -18,7 +18,7 @@ describe('readPage', () => {
     ['<link href="/c.css" rel="stylesheet" media="all"/>', 'style /c.css'],
     ['<link rel="preload" as="style" href="/c.css">', 'style /c.css'],
     ['<link rel="preload" as="font" crossorigin href="/d.woff2">', 'font /d.woff2'],
-  ])('finds what %s names', (html, expected) => {
+  ])('finds the reference in %s', (html, expected) => {
     expect(urlsOf(html)).toEqual([expected])
   })
 
@@ -39,17 +39,17 @@ describe('readPage', () => {
     `<script>const text = '<link rel="stylesheet" href="/c.css">'</script>`,
     '<style>/* <link rel="stylesheet" href="/c.css"> */</style>',
     '<title><script type="module" src="/a.js"></script></title>',
-  ])('finds nothing in %s', (html) => {
+  ])('finds no reference in %s', (html) => {
     expect(urlsOf(html)).toEqual([])
   })
 
-  test('goes on behind what is inert', () => {
+  test('continues after inert elements', () => {
     expect(urlsOf('<template><noscript></noscript></template><link rel=stylesheet href=c.css>')).toEqual([
       'style c.css',
     ])
   })
 
-  test('tells how each is fetched', () => {
+  test('returns the fetch mode of each reference', () => {
     const html = `
       <script type="module" crossorigin src="/a.js"></script>
       <link rel="stylesheet" href="/b.css">
@@ -63,14 +63,14 @@ describe('readPage', () => {
     ])
   })
 
-  test('takes the first <base>', () => {
+  test('uses the first `<base>` with an `href`', () => {
     expect(readPage(elementsOfPage('<base target="_top"><base href="/a/"><base href="/b/">')).baseUrl).toBe(
       '/a/',
     )
     expect(readPage(elementsOfPage('<p>')).baseUrl).toBeUndefined()
   })
 
-  test('reads any text', () => {
+  test('accepts any text', () => {
     const piece = fc.oneof(
       fc.string(),
       fc.constantFrom(

@@ -1,30 +1,30 @@
 import { baseUrlOf, type PageElement } from './elements-of-page.ts'
 
-/** What a page asks a browser to fetch at once. */
+/** A file that a page asks a browser to fetch immediately. */
 export interface PageReference {
   readonly kind: 'module' | 'style' | 'font'
-  /** Whether it runs, and is not only fetched ahead. */
+  /** Whether the browser runs the file, not only preloads it. */
   readonly isScript: boolean
-  /** As it stands in the page. */
+  /** The URL as the page contains it. */
   readonly url: string
-  /** Whether it is fetched in CORS mode; a hint in another mode is fetched twice. */
+  /** Whether the browser uses CORS mode. A hint in another mode makes the browser fetch the file twice. */
   readonly crossorigin: boolean
-  /** Whether more must agree than a `Link` of ours can say: credentials, integrity. */
+  /** Whether a `Link` field cannot express the request, because of credentials or integrity. */
   readonly isParticular: boolean
 }
 
-/** What a page says about its own URLs and about others. */
+/** The references of a page and the base of its URLs. */
 export interface PageContent {
   /** The `href` of its `<base>`. */
   readonly baseUrl: string | undefined
   readonly references: readonly PageReference[]
-  /** Whether it says where modules lie: a map that comes after the first module is ignored by older browsers. */
+  /** Whether the page has an import map. Older browsers ignore a map after the first module. */
   readonly hasImportMap: boolean
 }
 
 type Attributes = PageElement['attributes']
 
-/** Reads the module scripts, stylesheets and preloads that a page names, in their order. */
+/** Returns the module scripts, stylesheets and preloads of a page, in order. */
 export function readPage(elements: readonly PageElement[]): PageContent {
   const references = elements.flatMap(({ tag, kind, attributes }) => {
     if (kind !== 'html') return []
@@ -38,7 +38,7 @@ export function readPage(elements: readonly PageElement[]): PageContent {
 }
 
 function readScript(attributes: Attributes): PageReference | undefined {
-  // A classic script, such as the `nomodule` ones for old browsers, is none of these.
+  // Ignore classic scripts, such as `nomodule` scripts for old browsers.
   if (attributes['type']?.trim().toLowerCase() !== 'module') return undefined
   return referenceTo('module', attributes['src'], attributes, true)
 }
@@ -54,7 +54,7 @@ function readLink(attributes: Attributes): PageReference | undefined {
   return as === 'style' || as === 'font' ? referenceTo(as, href, attributes) : undefined
 }
 
-/** A stylesheet for paper is fetched last, one that is switched off not at all. */
+/** Returns whether the browser fetches a stylesheet with high priority, so not for print or disabled ones. */
 function isForScreens({ media = '', disabled }: Attributes): boolean {
   return disabled === undefined && ['', 'all', 'screen'].includes(media.trim().toLowerCase())
 }

@@ -16,7 +16,7 @@ import {
   type ResultCollector,
 } from './create-result-collector.ts'
 
-/** Where the files stand, how they are encoded and where the results go. */
+/** The files, the encoder and the outputs of a compression. */
 export interface Compression
   extends
     Pick<FileContext, 'folder' | 'ours' | 'cache'>,
@@ -26,32 +26,32 @@ export interface Compression
     > {
   readonly encoder: Encoder
   readonly writer: BuildWriter
-  /** Where files stand that were looked at, so that no variant can. */
+  /** Paths of files that were already examined. A variant cannot have such a path. */
   readonly occupied: ReadonlySet<string>
   readonly warn: (message: string) => void
 }
 
-/** Enough that cores find work while files are read and written, and that the largest of it is among them. */
+/** Enough to keep all cores busy during reads and writes, and to find large work early. */
 const filesAtOnce = 64
 
-/** No buffer of `readFile` is longer. */
+/** The largest buffer that `readFile` returns, in bytes. */
 const largestLoadable = 2 ** 31 - 1
 
-/** In bytes: what is described in less than a millisecond. */
+/** A size in bytes that takes less than a millisecond to describe. */
 const smallSize = 1024 * 1024
 
 /**
- * Describes every file and stages the variants that pay.
+ * Describes all files and stages the variants that are worth keeping.
  *
- * @throws OperatorError that lists every file that failed; after the first nothing is encoded any more. The
- * reason of `signal` when it ended the work.
+ * @throws OperatorError that lists all failed files; after the first failure, nothing is encoded. Throws the reason of
+ * `signal` if it aborts the compression.
  */
 export async function compressFiles(
   listed: readonly ListedFile[],
   compression: Compression,
 ): Promise<CompressionResult> {
   const { folder, encoder, bytesInFlight, signal, onProgress, warn } = compression
-  // Largest first: one that is begun last would be waited for alone.
+  // Start with the largest, because the last file would otherwise keep one core busy alone.
   const files = listed.map((file) => taskOf(file, compression)).toSorted((a, b) => b.size - a.size)
   const results = createResultCollector(files, { onProgress, onFailure: encoder.abandon })
   const context: FileContext = {
@@ -63,12 +63,12 @@ export async function compressFiles(
   }
   const compressOne = async (file: FileTask): Promise<void> => {
     if (signal?.aborted === true) return
-    // After a failure all that is wrong is still found, but nothing encoded.
+    // After a failure, still examine the other files, but do not encode them.
     const task = results.hasFailed() ? { ...file, codings: [] } : file
     results.add(file, await compressFile(task, context).catch(failureOf))
   }
 
-  // The variants of a file stay in memory until its last coding is done.
+  // All variants of a file stay in memory until its last coding is done.
   const inFlight = createWeightedSemaphore(bytesInFlight)
   const compressLarge = async (file: FileTask): Promise<void> => {
     await inFlight(async () => await compressOne(file), file.codings.length > 0 ? file.size : 0)
@@ -90,19 +90,19 @@ export async function compressFiles(
   return compressed
 }
 
-/** How small files are done one by one, and where all are counted. */
+/** The context for small files. */
 interface SmallFilesContext extends Compression {
   readonly tally: ResultCollector
-  /** Does one in this thread. */
+  /** Compresses one file in this thread. */
   readonly compressOne: (file: FileTask) => Promise<void>
 }
 
-/** More would be a message that is itself work. */
+/** Maximum number of files in a batch. A larger message would take noticeable time. */
 const largestBatch = 64
 
 /**
- * Compresses small files: in this thread as long as there is little to encode, which with a filled cache is to the
- * end; the others in all threads, by batches whose every step is done there.
+ * Compresses small files in this thread while there is little to encode, as with a full cache. Then sends batches to
+ * all threads.
  */
 async function compressSmallFiles(files: readonly FileTask[], context: SmallFilesContext): Promise<void> {
   const { encoder, tally: results, cache, writer, signal, compressOne, warn } = context
@@ -192,7 +192,9 @@ function warnAboutOccupiedPaths(taken: readonly string[], warn: (message: string
 function warnAboutHugeFiles(files: readonly ListedFile[], { codings, warn }: Compression): void {
   for (const { path, size } of files) {
     if (codings.length > 0 && size > largestLoadable && isCompressible(mediaTypeOf(path))) {
-      warn(`${path} gets no variants: it is larger than 2 GiB`)
+      warn(
+        `${path} gets no variants because it is larger than 2 GiB. Split the file if clients need it compressed.`,
+      )
     }
   }
 }

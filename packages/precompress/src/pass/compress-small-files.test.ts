@@ -12,7 +12,7 @@ import { readFolder } from '../../test/support/read-folder.ts'
 
 const codings = contentCodings.map(({ name }) => name)
 
-/** So much that most of it is done in threads. */
+/** Enough files that threads compress most of them. */
 const files = Object.fromEntries(
   Array.from({ length: 100 }, (_, index) => [
     `${String(index).padStart(3, '0')}.js`,
@@ -29,7 +29,7 @@ function startDeadThread(): EncodeThread {
   return { encodeFile: die, compressBatch: die, end: async () => {} }
 }
 
-/** Calls back once, when so many files are done. */
+/** Returns a callback that acts once, after the given number of files. */
 function when(done: number, act: () => void): (progress: Progress) => void {
   let isOver = false
   return ({ files: count }) => {
@@ -39,8 +39,8 @@ function when(done: number, act: () => void): (progress: Progress) => void {
   }
 }
 
-describe('many small files', { timeout: 30_000 }, () => {
-  test('get the variants that this thread would make, and are found in the cache again', async () => {
+describe('compressing many small files', { timeout: 30_000 }, () => {
+  test('writes the same variants as this thread, and finds them in the cache later', async () => {
     vi.stubEnv('SOURCE_DATE_EPOCH', '1700000000')
     const cacheDirectory = join(await makeFolder(), 'cache')
     const folder = await makeFolder({ ...files, 'photo.png': 'no text', 'assets/photo.png': 'none either' })
@@ -75,7 +75,7 @@ describe('many small files', { timeout: 30_000 }, () => {
     vi.unstubAllEnvs()
   })
 
-  test('keep what stands already, and replace nobody’s file', async () => {
+  test('keeps existing variants, and does not replace a file of the user', async () => {
     const folder = await makeFolder(files)
     await precompress(folder, { cache: false })
     writeFileSync(join(folder, '099.js.gz'), 'mine')
@@ -84,39 +84,39 @@ describe('many small files', { timeout: 30_000 }, () => {
     expect(written).toEqual(['000.js.br', '.serve-dist/manifest.json'])
     expect(warnings).toEqual([
       expect.stringMatching(
-        /^099\.js\.gz is not 099\.js in gzip, and serve-dist did not write it: it stays a file/,
+        /^099\.js\.gz is not 099\.js in gzip, and serve-dist did not write it\. serve-dist keeps/,
       ),
     ])
     expect((await readFolder(folder)).get('099.js.gz')?.toString()).toBe('mine')
     expect(manifest.files.find(({ path }) => path === '099.js')?.variants).toHaveLength(2)
   })
 
-  test('that vanish under the pass are all named, and nothing is left behind', async () => {
+  test('names all files that vanish during the compression, and leaves nothing behind', async () => {
     const folder = await makeFolder(files)
-    // The smallest, which come last.
+    // The smallest files come last.
     const gone = names.slice(0, 3)
     const onProgress = when(60, () => {
       for (const name of gone) unlinkSync(join(folder, name))
     })
     const failure = precompress(folder, { cache: false, onProgress })
     await expect(failure).rejects.toMatchObject({
-      problems: gone.map((name) => `${name}: cannot be compressed (ENOENT: no such file or directory)`),
+      problems: gone.map((name) => `${name}: compression failed: ENOENT: no such file or directory`),
     })
     expect([...(await readFolder(folder)).keys()]).toEqual(names.slice(3))
   })
 
-  test('all fail that were with a thread that dies', async () => {
+  test('fails for all files of a thread that exits', async () => {
     const folder = await makeFolder(files)
     const tools = { ...passTools, startThread: startDeadThread }
     const pass = runPass(folder, { cache: false }, { tools })
     const failure: unknown = await pass.catch((error: unknown) => error)
     expect(failure).toMatchObject({
-      problems: expect.arrayContaining(['000.js: cannot be compressed (it ended with code 9)']),
+      problems: expect.arrayContaining(['000.js: compression failed: it ended with code 9']),
     })
     expect([...(await readFolder(folder)).keys()]).toEqual(names)
   })
 
-  test('count one by one, up to all of them', async () => {
+  test('reports progress for each file', async () => {
     const folder = await makeFolder(files)
     const seen: Progress[] = []
     await precompress(folder, { cache: false, onProgress: (progress) => seen.push(progress) })
@@ -124,7 +124,7 @@ describe('many small files', { timeout: 30_000 }, () => {
     expect(seen.at(-1)).toMatchObject({ files: 100, bytes: seen[0]?.totalBytes })
   })
 
-  test('end the pass with what a callback throws', async () => {
+  test('rejects with an error of the callback', async () => {
     const folder = await makeFolder(files)
     const onProgress = when(80, () => {
       throw new RangeError('mine')
@@ -133,13 +133,13 @@ describe('many small files', { timeout: 30_000 }, () => {
     expect([...(await readFolder(folder)).keys()]).toEqual(names)
   })
 
-  test('warn once of a cache that cannot be written', async () => {
+  test('warns once about a cache that is not writable', async () => {
     const obstacle = await makeFolder({ file: '' })
     const folder = await makeFolder(files)
     const { warnings, encodings } = await precompress(folder, {
       cacheDirectory: join(obstacle, 'file/cache'),
     })
     expect(encodings).toBe(300)
-    expect(warnings).toEqual([expect.stringMatching(/results cannot be kept for the next build/)])
+    expect(warnings).toEqual([expect.stringMatching(/cannot cache compression results for the next build/)])
   })
 })

@@ -6,36 +6,36 @@ import type { FileOutcome, FileTask } from '../encode/compress-file.ts'
 import { AbandonedError } from '../encode/open-encoder.ts'
 import type { Progress } from '../precompress-options.ts'
 
-/** What came of all files of a pass. */
+/** The results of all files of a compression. */
 export interface CompressionResult {
   readonly files: readonly CompressedFile[]
-  /** Places of variants that others hold. */
+  /** Paths of variants that are files of the user. */
   readonly taken: readonly string[]
-  /** Outcomes of encoding that the cache knew. */
+  /** The number of results from the cache. */
   readonly cacheHits: number
 }
 
-/** Counts files as they are done and keeps what came of them. */
+/** Collects results and reports progress. */
 export interface ResultCollector {
-  /** Counts a part of a file: a large one is minutes of work. */
+  /** Counts a part of a file, because a large file takes minutes. */
   readonly countShare: (file: FileTask, share: number) => void
-  /** Counts a file, and keeps what came of it. */
+  /** Adds the result of a file. */
   add(file: FileTask, outcome: FileOutcome | FileFailure): void
-  /** Keeps what is wrong with no single file. */
+  /** Records a failure that does not belong to a file. */
   fail(failure: FileFailure): void
-  /** Whether anything failed, so that nothing is worth encoding any more. */
+  /** Whether there was a failure. Then further encoding is useless. */
   hasFailed(): boolean
   /**
-   * Everything.
+   * Returns all results.
    *
-   * @throws what was wrong with no single file, else a {@link OperatorError} that lists every file that failed.
+   * @throws the failure that does not belong to a file, otherwise an {@link OperatorError} that lists all failed files.
    */
   total(): CompressionResult
 }
 
 export interface ResultCollectorOptions {
   readonly onProgress: (progress: Progress) => void
-  /** Called at each failure. */
+  /** Called after each failure. */
   readonly onFailure: () => void
 }
 
@@ -99,7 +99,7 @@ export function createResultCollector(
     fail,
     hasFailed: () => interruption !== undefined || problems.size > 0,
     total() {
-      // What a callback of the caller's threw, or what is wrong with the folder, is no problem of a file.
+      // An error of a callback or of the folder takes precedence over errors of files.
       if (interruption !== undefined) throw interruption.reason
       if (problems.size > 0) throw failureOfFiles(problems)
       return { files: done, taken, cacheHits }
@@ -111,7 +111,7 @@ function failureOfFiles(problems: ReadonlyMap<string, unknown>): OperatorError {
   const sorted = [...problems].toSorted(([a], [b]) => (a < b ? -1 : 1))
   return new OperatorError(
     'SD_PASS_FAILED',
-    sorted.map(([path, error]) => `${path}: cannot be compressed (${reasonOf(error)})`),
+    sorted.map(([path, error]) => `${path}: compression failed: ${reasonOf(error)}`),
     { cause: sorted[0]?.[1] },
   )
 }

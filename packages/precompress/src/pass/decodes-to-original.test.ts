@@ -12,7 +12,7 @@ const other = Buffer.concat([script, Buffer.from('//')])
 const gzip = gzipSync(script)
 const brotli = brotliCompressSync(script)
 const zstd = await zstdCompress(script, 3)
-/** RFC 8878 §3.1.2: a frame that decoders pass over. */
+/** A frame that decoders skip (RFC 8878 §3.1.2). */
 const skippable = Buffer.from([0x50, 0x2a, 0x4d, 0x18, 3, 0, 0, 0, 1, 2, 3])
 
 const extensions = { gzip: 'gz', br: 'br', zstd: 'zst' } as const
@@ -25,7 +25,7 @@ async function isTaken(coding: Coding, variant: Uint8Array, original: Uint8Array
   return await decodesToOriginal(folder, { file, original: of, coding })
 }
 
-/** The same deflated bytes behind another header (RFC 1952 §2.3). */
+/** Returns the same deflated bytes with another header (RFC 1952 §2.3). */
 function withHeader(flags: number, ...fields: readonly Uint8Array[]): Buffer {
   return Buffer.concat([
     gzip.subarray(0, 3),
@@ -43,24 +43,24 @@ function withByte(bytes: Buffer, position: number, change: number): Buffer {
   return changed
 }
 
-/** The frame with the number of a dictionary in its header (RFC 8878 §3.1.1.1.3). */
+/** Adds a dictionary id to the header of a frame (RFC 8878 §3.1.1.1.3). */
 function withDictionary(frame: Buffer): Buffer {
   const hasWindow = (frame.readUInt8(4) & 0x20) === 0
   const place = hasWindow ? 6 : 5
   return Buffer.concat([withByte(frame, 4, 1).subarray(0, place), Buffer.from([7]), frame.subarray(place)])
 }
 
-/** Ends with the digest of its content, as the command `zstd` writes it (RFC 8878 §3.1.1). */
+/** Appends the digest of the content, as the command `zstd` does (RFC 8878 §3.1.1). */
 function withDigest(frame: Buffer, digest: number): Buffer {
   const end = Buffer.alloc(4)
   end.writeUInt32LE(digest)
   return Buffer.concat([withByte(frame, 4, 4), end])
 }
 
-describe('a sibling that every browser decodes to its file', () => {
+describe('decodesToOriginal for a sibling that every browser decodes to its original', () => {
   test.each<readonly [string, Coding, Buffer]>([
     ['gzip', 'gzip', gzip],
-    ['with a name, as the command gzip writes it', 'gzip', withHeader(8, Buffer.from('a.js\0'))],
+    ['with a name, as written by the command gzip', 'gzip', withHeader(8, Buffer.from('a.js\0'))],
     [
       'with extra bytes, a name and a comment',
       'gzip',
@@ -68,12 +68,12 @@ describe('a sibling that every browser decodes to its file', () => {
     ],
     ['brotli', 'br', brotli],
     ['zstd', 'zstd', zstd],
-  ])('is its variant: %s', async (_what, coding, variant) => {
+  ])('accepts the sibling: %s', async (_what, coding, variant) => {
     expect(await isTaken(coding, variant)).toBe(true)
   })
 
   test.each(Object.keys(extensions).filter((name): name is Coding => name in extensions))(
-    'is its variant in many pieces: %s',
+    'accepts the sibling in many pieces: %s',
     async (coding) => {
       const noise = Buffer.alloc(400_000)
       for (let index = 0; index < noise.length; index += 4)
@@ -90,76 +90,76 @@ describe('a sibling that every browser decodes to its file', () => {
   )
 })
 
-describe('a sibling that some browser refuses, or decodes to something else, is no variant', () => {
+describe('decodesToOriginal for a sibling that a browser rejects or decodes differently', () => {
   test.each<readonly [string, Buffer]>([
-    ['of a file that was another one', gzipSync(other)],
-    ['that is cut short', gzip.subarray(0, -1)],
-    ['with a byte behind it', Buffer.concat([gzip, Buffer.from('x')])],
-    ['with zeros behind it', Buffer.concat([gzip, Buffer.alloc(512)])],
-    ['of two members: Chromium takes the first alone', Buffer.concat(halves.map((part) => gzipSync(part)))],
-    ['behind an empty member', Buffer.concat([gzipSync(''), gzip])],
+    ['of another original', gzipSync(other)],
+    ['that is truncated', gzip.subarray(0, -1)],
+    ['with an extra byte', Buffer.concat([gzip, Buffer.from('x')])],
+    ['with extra zeros', Buffer.concat([gzip, Buffer.alloc(512)])],
+    ['of two members: Chromium decodes only the first', Buffer.concat(halves.map((part) => gzipSync(part)))],
+    ['after an empty member', Buffer.concat([gzipSync(''), gzip])],
     ['before an empty member', Buffer.concat([gzip, gzipSync('')])],
     ['with a wrong CRC', withByte(gzip, -8, 1)],
     ['with a wrong length', withByte(gzip, -4, 1)],
     ['with a reserved flag', withByte(gzip, 3, 0x20)],
-    ['with a name without an end', withHeader(8, Buffer.alloc(2000, 65))],
+    ['with a name that does not end', withHeader(8, Buffer.alloc(2000, 65))],
     ['that is empty', Buffer.alloc(0)],
-  ])('gzip %s', async (_what, variant) => {
+  ])('rejects gzip %s', async (_what, variant) => {
     expect(await isTaken('gzip', variant)).toBe(false)
   })
 
   test.each<readonly [string, Buffer]>([
-    ['of a file that was another one', brotliCompressSync(other)],
-    ['that is cut short', brotli.subarray(0, -1)],
-    ['with a byte behind it', Buffer.concat([brotli, Buffer.from('x')])],
+    ['of another original', brotliCompressSync(other)],
+    ['that is truncated', brotli.subarray(0, -1)],
+    ['with an extra byte', Buffer.concat([brotli, Buffer.from('x')])],
     ['of two streams', Buffer.concat(halves.map((part) => brotliCompressSync(part)))],
     [
-      'with a large window (no browser takes it)',
+      'with a large window, which browsers reject',
       brotliCompressSync(script, {
         params: { [constants.BROTLI_PARAM_LARGE_WINDOW]: 1, [constants.BROTLI_PARAM_LGWIN]: 28 },
       }),
     ],
     ['that is empty', Buffer.alloc(0)],
-  ])('brotli %s', async (_what, variant) => {
+  ])('rejects brotli %s', async (_what, variant) => {
     expect(await isTaken('br', variant)).toBe(false)
   })
 
   test.each<readonly [string, () => Promise<Buffer> | Buffer]>([
-    ['of a file that was another one', async () => await zstdCompress(other, 3)],
-    ['that is cut short', () => zstd.subarray(0, -1)],
-    ['with a byte behind it', () => Buffer.concat([zstd, Buffer.from('x')])],
+    ['of another original', async () => await zstdCompress(other, 3)],
+    ['that is truncated', () => zstd.subarray(0, -1)],
+    ['with an extra byte', () => Buffer.concat([zstd, Buffer.from('x')])],
     [
       'of two frames',
       async () => Buffer.concat(await Promise.all(halves.map((part) => zstdCompress(part, 3)))),
     ],
-    ['behind an empty frame', async () => Buffer.concat([await zstdCompress(Buffer.alloc(0), 3), zstd])],
-    ['behind a skippable frame', () => Buffer.concat([skippable, zstd])],
+    ['after an empty frame', async () => Buffer.concat([await zstdCompress(Buffer.alloc(0), 3), zstd])],
+    ['after a skippable frame', () => Buffer.concat([skippable, zstd])],
     ['before a skippable frame', () => Buffer.concat([zstd, skippable])],
     ['with a wrong digest', () => withDigest(zstd, 1)],
-    ['that wants a dictionary', () => withDictionary(zstd)],
+    ['that needs a dictionary', () => withDictionary(zstd)],
     ['that is empty', () => Buffer.alloc(0)],
-  ])('zstd %s', async (_what, make) => {
+  ])('rejects zstd %s', async (_what, make) => {
     expect(await isTaken('zstd', await make())).toBe(false)
   })
 })
 
-/** RFC 8878 §3.1.1.2: one byte, 128 KiB times. */
+/** Returns a block of one byte, repeated 128 Ki times (RFC 8878 §3.1.1.2). */
 function repeatedBlock(isLast: 0 | 1): Buffer {
   return Buffer.from([2 | isLast, 0, 0x10, 65])
 }
 
-describe('a sibling that decodes to ten gigabytes', () => {
-  /** Shorter than it, so that the bomb's own length tells nothing. */
+describe('decodesToOriginal for a sibling that decodes to ten gigabytes', () => {
+  /** Longer than the bomb, so that its length alone does not reject it. */
   const original = Buffer.alloc(11_000_000, 'original')
 
-  test('is given up once it is longer than its file, in gzip', { timeout: 10_000 }, async () => {
+  test('stops when the content is longer than the original, in gzip', { timeout: 10_000 }, async () => {
     const piece = deflateRawSync(Buffer.alloc(64_000_000), { finishFlush: constants.Z_SYNC_FLUSH })
     const bomb = Buffer.concat([gzip.subarray(0, 10), ...Array.from({ length: 160 }, () => piece)])
     expect(bomb.length).toBeLessThan(original.length)
     expect(await isTaken('gzip', bomb, original)).toBe(false)
   })
 
-  test('is given up once it is longer than its file, in zstd', { timeout: 10_000 }, async () => {
+  test('stops when the content is longer than the original, in zstd', { timeout: 10_000 }, async () => {
     const header = Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0, 7 << 3])
     const bomb = Buffer.concat([
       header,
@@ -167,12 +167,12 @@ describe('a sibling that decodes to ten gigabytes', () => {
       repeatedBlock(1),
     ])
     expect(await isTaken('zstd', bomb, original)).toBe(false)
-    // The same frame is one that decodes.
+    // A short frame of this kind decodes.
     const short = Buffer.concat([header, repeatedBlock(1)])
     expect(await isTaken('zstd', short, Buffer.alloc(131_072, 65))).toBe(true)
   })
 
-  test('is not even read where it is longer than its file could be in any coding', async () => {
+  test('does not read a sibling that is longer than its original in any coding', async () => {
     const empty = Buffer.from([0, 0, 0, 255, 255])
     const padded = Buffer.concat([
       gzip.subarray(0, 10),

@@ -11,19 +11,21 @@ import type { DescribedFile } from '../folder/describe-file.ts'
 import type { Candidate } from './find-candidates.ts'
 
 /**
- * Whether every browser decodes a sibling to its original: it is one gzip member, one brotli stream or one zstd frame from
- * its first byte to its last (of several, Chromium takes the first gzip member alone; of bytes behind it, other clients
- * make an error), and its content has the original's digest. Not where nothing here can decode it.
+ * Returns whether every browser decodes a sibling to its original.
+ *
+ * The sibling must be exactly one gzip member, brotli stream or zstd frame, because Chromium decodes only the first
+ * gzip member and other clients reject extra bytes. Its content must have the original's digest. Returns `false` if no
+ * decoder is available.
  */
 export async function decodesToOriginal(folder: string, sibling: Candidate<DescribedFile>): Promise<boolean> {
-  // Whatever the encoder: what cannot be compressed grows by less.
+  // No encoder adds more to incompressible content.
   if (sibling.file.size > sibling.original.size * 1.01 + 1024) return false
   let descriptor: number | undefined
   try {
     descriptor = openSync(join(folder, sibling.file.path), 'r')
     return await isDecodable(descriptor, sibling)
   } catch {
-    // Not in this coding, or cut short.
+    // The file has another coding, or is truncated.
     return false
   } finally {
     if (descriptor !== undefined) closeSync(descriptor)
@@ -45,21 +47,21 @@ async function isDecodable(
   await pipeline(source, decoder, async (pieces: AsyncIterable<Buffer>) => {
     for await (const piece of pieces) {
       size += piece.length
-      // Longer than the original: it is another file, and may be endless.
+      // Stop: the content belongs to another file, and may be endless.
       if (size > original.size) return
       sha256.update(piece)
       if (coding === 'gzip') crc = crc32(piece, crc)
     }
   })
   if (size !== original.size || sha256.digest('hex') !== original.sha256) return false
-  // What follows the end of a stream is not taken by `node:zlib`, and is no error.
+  // `node:zlib` ignores bytes after the end of a stream.
   if ('bytesWritten' in decoder && decoder.bytesWritten !== file.size - start - tail) return false
   if (coding !== 'gzip') return true
   const end = readAt(descriptor, file.size - tail, tail)
   return end.readUInt32LE(0) === crc && end.readUInt32LE(4) === size % 2 ** 32
 }
 
-/** Not a stream of `node:fs`, which closes the descriptor when it is given up. */
+/** Reads a file in pieces. A stream of `node:fs` would close the descriptor when it is destroyed. */
 function* piecesOf(descriptor: number, start: number, end: number): Generator<Buffer> {
   for (let position = start; position < end;) {
     const piece = readAt(descriptor, position, Math.min(end - position, pieceLength))
@@ -71,11 +73,11 @@ function* piecesOf(descriptor: number, start: number, end: number): Generator<Bu
 
 const pieceLength = 64 * 1024
 
-/** RFC 1952 §2.3.1: CRC-32 and length of the content. */
+/** Length of the CRC-32 and the content's length at the end (RFC 1952 §2.3.1). */
 const gzipTail = 8
 
 async function openDecoder(coding: ContentCoding, size: number): Promise<Transform | undefined> {
   if (coding === 'zstd') return await openZstdDecoder(size)
-  // Not `createGunzip`, which takes several members for one.
+  // `createGunzip` would accept several members.
   return coding === 'br' ? createBrotliDecompress() : createInflateRaw()
 }

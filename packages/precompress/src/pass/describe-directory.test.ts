@@ -26,7 +26,7 @@ function codingsOf({ files }: Manifest): unknown {
 }
 
 describe('describeDirectory', () => {
-  test('finds what precompress described, without its manifest', async () => {
+  test('returns the same manifest as precompress, without reading one', async () => {
     const folder = await makeFolder({ 'index.html': script, 'assets/a.js': script, 'b.png': 'b' })
     const { manifest } = await precompress(folder, { isHashed, base: '/app/' })
     await rm(join(folder, manifestPath))
@@ -36,7 +36,7 @@ describe('describeDirectory', () => {
     expect(await readFolder(folder)).toEqual(before)
   })
 
-  test('takes a sibling for a variant only where its original is there', async () => {
+  test('accepts a sibling as a variant only if its original exists', async () => {
     const variant = brotliCompressSync(script)
     const folder = await makeFolder({
       'a.js': script,
@@ -57,7 +57,7 @@ describe('describeDirectory', () => {
     expect(parseManifest(stringifyManifest(manifest))).toEqual(manifest)
   })
 
-  test('takes what decodes to other bytes for a file of its own, and tells', async () => {
+  test('treats siblings with other content as files, and warns', async () => {
     const folder = await makeFolder({
       'a.js': script,
       'a.js.br': brotliCompressSync('of an earlier build'),
@@ -78,26 +78,26 @@ describe('describeDirectory', () => {
       ['b.js.br', []],
     ])
     expect(warnings).toEqual([
-      'a.js.br is not a.js in br (and 3 more such files): they are served as files of their own',
+      'a.js.br is not a.js in br (and 3 more such files). The server sends these files under their own names.',
     ])
   })
 
-  test('leaves out what is excluded', async () => {
+  test('omits excluded files', async () => {
     const folder = await makeFolder({ 'a.js': script, 'a.js.map': script })
     const { files } = await describeDirectory(folder, { exclude: ['**/*.map'] })
     expect(files.map(({ path }) => path)).toEqual(['a.js'])
   })
 
-  test('refuses a folder in which a pass was killed', async () => {
+  test('rejects a folder with an unfinished compression', async () => {
     const folder = await makeFolder({ 'a.js': script, 'a.js.br': 'of an earlier build' })
     await mkdir(join(folder, '.serve-dist'))
     await writeFile(join(folder, pendingPath), '{}')
     await expect(describeDirectory(folder)).rejects.toThrow(
-      `${folder}: the last build or compression did not finish (.serve-dist/pending.json is there); run it again`,
+      `${folder}: the last build or compression did not finish (.serve-dist/pending.json exists). Build again`,
     )
   })
 
-  test('names a folder that is not there', async () => {
-    await expect(describeDirectory('/nowhere/at/all')).rejects.toThrow('no such folder')
+  test('names a missing folder', async () => {
+    await expect(describeDirectory('/nowhere/at/all')).rejects.toThrow('the folder does not exist')
   })
 })

@@ -23,14 +23,15 @@ import { listFiles, openFolder } from '../folder/list-files.ts'
 import type { DescribeOptions } from '../precompress-options.ts'
 import { resolvePrecompressOptions } from '../resolve-precompress-options.ts'
 
-/** Milliseconds of work between looks at the event loop: a server that reloads answers meanwhile. */
+/** Milliseconds of work before it yields to the event loop, so that a server can answer during a reload. */
 const longestSlice = 4
 
 /**
- * The manifest of a folder that has none, by reading it; nothing is written. A file counts as a variant when its name is
- * that of another file plus a coding's extension, and every browser decodes it to the bytes of that file (none is zstd
- * where nothing here decodes that: Node 20 without the optional package). Times count where `SOURCE_DATE_EPOCH` says them
- * (else `timesAreFixed`): that of this call, and those of the file system, are others in each replica.
+ * Returns a manifest of a folder without one. Writes nothing.
+ *
+ * A file is a variant if its name is another file's name plus a coding's extension, and every browser decodes it to
+ * that file. On Node 20 without the optional package, no file is a zstd variant. Without `SOURCE_DATE_EPOCH`, the
+ * manifest has `timesAreFixed`, because the times differ between replicas.
  *
  * @throws {@link OperatorError} that lists all problems at once.
  */
@@ -42,7 +43,7 @@ export async function describeDirectory(
   const time = contentTime()
   const folder = await openFolder(directory)
   await refuseUnfinished(folder)
-  // The server's look at a folder asks for no pattern, and loads no library for one.
+  // Without patterns, `listFiles` does not load the glob library.
   const patterns = options.include === undefined && options.exclude === undefined ? undefined : settings
   const files = await listFiles(folder, { patterns, warn: settings.onWarning })
 
@@ -57,7 +58,7 @@ export async function describeDirectory(
       const policy = policies && isPageType(file.mediaType) ? await policyOfPage(folder, path) : undefined
       if (policy !== undefined) policyOf.set(path, policy)
     } catch (error) {
-      problems.push(`${path}: cannot be read (${reasonOf(error)})`)
+      problems.push(`${path}: cannot read this file (${reasonOf(error)})`)
     }
     if (performance.now() - begun < longestSlice) continue
     await setImmediate()
@@ -83,7 +84,7 @@ export async function describeDirectory(
   return buildManifest(compressed, facts, { now: time.now, isFixed: !time.isFixed, earlier: undefined })
 }
 
-/** Variants of two builds may lie side by side, and without a manifest nothing distinguishes them. */
+/** Rejects an unfinished folder, because only a manifest separates the variants of two builds. */
 async function refuseUnfinished(folder: string): Promise<void> {
   const isUnfinished = await access(join(folder, pendingPath)).then(
     () => true,

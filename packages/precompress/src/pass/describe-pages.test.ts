@@ -29,7 +29,7 @@ const ofIndex = {
 }
 
 describe('describePages', () => {
-  test('writes down what each page must be allowed, each once', async () => {
+  test('lists the policy hashes of each page without duplicates', async () => {
     const folder = await makeFolder(pages)
     const { manifest } = await precompress(folder)
     expect(policiesOf(manifest)).toEqual({
@@ -40,13 +40,13 @@ describe('describePages', () => {
     expect(manifest.policy).toEqual({})
   })
 
-  test('reads a page of 200,000 elements side by side', async () => {
+  test('describes a page with 200,000 sibling elements', async () => {
     const folder = await makeFolder({ 'index.html': `<style>b</style>${'<br>'.repeat(200_000)}` })
     const { manifest } = await precompress(folder)
     expect(policiesOf(manifest)).toEqual({ 'index.html': { styles: [hashOf('b')] } })
   })
 
-  test('gives a folder without a manifest the same where they are asked for', async () => {
+  test('gives the same hashes for a folder without a manifest, if the option is on', async () => {
     const folder = await makeFolder(pages)
     const { manifest } = await precompress(folder)
     await rm(join(folder, manifestPath))
@@ -55,10 +55,10 @@ describe('describePages', () => {
     expect((await describeDirectory(folder)).files.some(({ policy }) => policy)).toBe(false)
   })
 
-  test('reads each page anew, whatever an earlier manifest says of it', async () => {
+  test('reads each page again and ignores the hashes of an earlier manifest', async () => {
     const folder = await makeFolder(pages)
     const first = await precompress(folder)
-    // As a release wrote it that took something else for a hash.
+    // As if an earlier release had computed hashes differently.
     const wrong = (await readFile(join(folder, manifestPath), 'utf8')).replaceAll(
       /sha256-[^"]{43}/g,
       `sha256-${'A'.repeat(43)}`,

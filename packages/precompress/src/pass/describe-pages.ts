@@ -11,11 +11,11 @@ export interface PagesContext {
   readonly folder: string
   readonly linksOf: LinksOf
   readonly signal: AbortSignal | undefined
-  /** Looks at each page, where policies are sent. */
+  /** Examines each page, if the server sends policies. */
   readonly check: PolicyCheck | undefined
 }
 
-/** The files with what their pages link to and must be allowed, one page after the other: each is read and parsed once. */
+/** Adds links and policies to the pages. Reads and parses each page once, one after the other. */
 export async function describePages(
   files: readonly CompressedFile[],
   { folder, linksOf, signal, check }: PagesContext,
@@ -38,7 +38,7 @@ export async function describePages(
   return described
 }
 
-/** What a page's policy must name, of a page that nobody else reads. */
+/** Returns the policy of a page on the disk. */
 export async function policyOfPage(folder: string, path: string): Promise<PagePolicy | undefined> {
   return await policyOf(openPage(join(folder, path)))
 }
@@ -51,7 +51,7 @@ interface OpenPage {
 function openPage(path: string, lines = false): OpenPage {
   const bytes = once(() => readIfThere(path))
   const elements = once(async () => {
-    // Loads the parser of HTML.
+    // Load the HTML parser on demand.
     const { elementsOfPage } = await import('../links/elements-of-page.ts')
     return elementsOfPage(decodePage(bytes()), { lines })
   })

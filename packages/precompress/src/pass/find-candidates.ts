@@ -1,13 +1,13 @@
 import { type ContentCoding, contentCodings } from '@serve-dist/manifest'
 
-/** A file that is named like another with a coding's extension behind it. */
+/** A file whose name is another file's name plus a coding's extension. */
 export interface Candidate<File> {
   readonly file: File
   readonly original: File
   readonly coding: ContentCoding
 }
 
-/** All such files, by their names alone. */
+/** Finds all candidates by their names. */
 export function findCandidates<File>(files: ReadonlyMap<string, File>): Candidate<File>[] {
   return [...files].flatMap(([path, file]) =>
     contentCodings.flatMap(({ name, extension }) => {
@@ -17,5 +17,5 @@ export function findCandidates<File>(files: ReadonlyMap<string, File>): Candidat
   )
 }
 
-/** How many candidates are decoded at once: Node's pool has four threads. */
+/** The number of candidates to decode at once, because Node's thread pool has four threads. */
 export const decodedAtOnce = 4

@@ -3,9 +3,10 @@ import { joinFirstNames } from '@serve-dist/foundation/text/join-first-names'
 import { type FilePatterns, matchingNames } from '../folder/list-files.ts'
 
 /**
- * The same environment, with its module's path in this folder: frameworks move what Vite wrote.
+ * Finds the environment module in this folder, because frameworks move the files of Vite, and returns the environment
+ * with its path.
  *
- * @throws OperatorError where it is not among the files that are served, or more than one file may be it.
+ * @throws OperatorError if no served file or more than one file matches.
  */
 export async function findEnvironment(
   folder: string,
@@ -19,9 +20,9 @@ export async function findEnvironment(
   if (place !== undefined && found.length === 1) return { ...environment, path: place }
   const what =
     place === undefined
-      ? `is not among the files of ${folder}: whatever moves or leaves out files of the build must keep it`
-      : `may be any of ${joinFirstNames(found)} in ${folder}: keep only the one that the scripts import`
+      ? `is not among the files of ${folder}. Keep it in the build: do not exclude it, and copy it with the other files.`
+      : `may be any of ${joinFirstNames(found)} in ${folder}. Keep only the file that the scripts import.`
   throw new OperatorError('SD_ENVIRONMENT_INVALID', [
-    `${path}, the module of virtual:serve-dist/env that scripts of this build import, ${what}`,
+    `${path}: this module of virtual:serve-dist/env ${what}`,
   ])
 }

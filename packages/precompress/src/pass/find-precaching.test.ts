@@ -16,9 +16,9 @@ test.each([
   ['[{url:"another-serve-dist-env.js"}, {url:"serve-dist-envijs"}]', false],
   ['fetch("serve-dist-env.js")', false],
   ['f(a, "serve-dist-env.js")', false],
-  // What Vite preloads.
+  // Vite's list of preloaded files.
   ['__vite__mapDeps=(i,m=__vite__mapDeps,d=(m.f||(m.f=["./lazy.js","./serve-dist-env.js"])))=>1', false],
-])('findPrecaching of %j: %s', async (text, isFound) => {
+])('findPrecaching returns for %j: %s', async (text, isFound) => {
   const folder = await makeFolder({})
   await addFiles(folder, { 'sw.js': text, 'serve-dist-env.js': 'export default {}' })
   const { manifest } = await precompress(join(folder), { environment, cache: false, durable: false })

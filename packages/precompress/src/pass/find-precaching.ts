@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import type { Manifest, ManifestFile } from '@serve-dist/manifest'
 
 /**
- * The scripts whose precache list names the module of the environment, as Workbox (`url: "…"`) and lists of URLs do.
- * Browsers that have such a service worker never ask for the module again.
+ * Finds service workers that precache the environment module, in a list of Workbox (`url: "…"`) or a list of URLs. With
+ * such a worker, browsers never request the module again.
  */
 export async function findPrecaching(
   folder: string,
@@ -13,7 +13,7 @@ export async function findPrecaching(
   if (environment === undefined) return []
   const list = precacheList(environment.path)
   const found: string[] = []
-  // A service worker keeps its name, so it is never among the hashed ones.
+  // The file of a service worker keeps its name, so the name has no hash.
   for (const { path } of files.filter(mayBeServiceWorker)) {
     const text = await readFile(join(folder, path), 'utf8')
     if (list.test(text.replaceAll(preloads, ''))) found.push(path)
@@ -25,7 +25,7 @@ function mayBeServiceWorker({ mediaType, cache, runtime }: ManifestFile): boolea
   return mediaType.startsWith('text/javascript') && cache !== 'immutable' && runtime !== true
 }
 
-/** The list of what Vite preloads with a lazy chunk. */
+/** Vite's list of files to preload with a lazy chunk. */
 const preloads = /\(m\.f=\[[^\]]*\]\)/g
 
 function precacheList(path: string): RegExp {

@@ -11,7 +11,7 @@ import { markUnfinished } from '../commit/build-writer.ts'
 import { precompress, type PrecompressReport } from './precompress.ts'
 
 const script = 'export const answer = () => "forty-two";\n'.repeat(100)
-/** Not the bytes that we would make. */
+/** Differs from the bytes that serve-dist writes. */
 const foreignGzip = gzipSync(script, { level: 1 })
 const foreignBrotli = brotliCompressSync(script, { params: { [constants.BROTLI_PARAM_QUALITY]: 2 } })
 
@@ -23,8 +23,8 @@ function codingsOf({ files }: Manifest): Record<string, string[]> {
   return Object.fromEntries(files.map(({ path, variants }) => [path, variants.map(({ coding }) => coding)]))
 }
 
-describe('a sibling of somebody else', () => {
-  test('that decodes to its file is its variant, and stays a file under its own name', async () => {
+describe('precompress of a sibling that another program wrote', () => {
+  test('uses it as a variant and lists it as a file if it decodes to its original', async () => {
     const foreignZstd = await zstdCompress(Buffer.from(script), 3)
     const foreign = { 'a.js.br': foreignBrotli, 'a.js.gz': foreignGzip, 'a.js.zst': foreignZstd }
     const folder = await makeFolder({ 'a.js': script, ...foreign })
@@ -42,7 +42,7 @@ describe('a sibling of somebody else', () => {
     expect((await pass(folder)).written).toEqual([])
   })
 
-  test('is never replaced or removed, whatever becomes of its file', async () => {
+  test('never replaces or removes it, even if its original changes', async () => {
     const folder = await makeFolder({ 'a.js': script, 'a.js.gz': foreignGzip })
     expect(codingsOf((await pass(folder)).manifest)).toEqual({
       'a.js': ['zstd', 'br', 'gzip'],
@@ -51,13 +51,13 @@ describe('a sibling of somebody else', () => {
     const holds = async (): Promise<void> => {
       expect(await readFile(join(folder, 'a.js.gz'))).toEqual(foreignGzip)
     }
-    // Its file changes, then goes away; also after a build that was killed.
+    // The original changes, then disappears, also after a build that was killed.
     await writeFile(join(folder, 'a.js'), `${script}//`)
     const changed = await pass(folder)
     expect(codingsOf(changed.manifest)).toEqual({ 'a.js': ['zstd', 'br'], 'a.js.gz': [] })
     expect(changed.warnings).toEqual([
       expect.stringMatching(
-        /^a\.js\.gz is not a\.js in gzip, and serve-dist did not write it: it stays a file/,
+        /^a\.js\.gz is not a\.js in gzip, and serve-dist did not write it\. serve-dist keeps/,
       ),
     ])
     await holds()
@@ -71,7 +71,7 @@ describe('a sibling of somebody else', () => {
     await holds()
   })
 
-  test('is removed from the variants when it is left out of the build', async () => {
+  test('does not use an excluded sibling as a variant', async () => {
     const folder = await makeFolder({ 'a.js': script, 'a.js.gz': foreignGzip })
     await pass(folder)
     const { manifest } = await precompress(folder, { exclude: ['**/*.gz'], durable: false })
@@ -79,7 +79,7 @@ describe('a sibling of somebody else', () => {
     expect(await readFile(join(folder, 'a.js.gz'))).toEqual(foreignGzip)
   })
 
-  test('is no variant of a file that is not worth one, or where it saves nothing', async () => {
+  test('does not use it as a variant if the original is unsuitable or the saving too small', async () => {
     const noise = Buffer.from(Array.from({ length: 400 }, (_, index) => (index * index * 7919) % 251))
     const folder = await makeFolder({
       'small.js': 'x',
@@ -96,14 +96,14 @@ describe('a sibling of somebody else', () => {
   })
 
   test.each([
-    ['of other bytes', async () => await zstdCompress(Buffer.from(`${script} `), 3)],
-    ['that is cut off', async () => (await zstdCompress(Buffer.from(script), 3)).subarray(0, -5)],
-    ['that is none', async () => Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 1, 2, 3])],
+    ['of other content', async () => await zstdCompress(Buffer.from(`${script} `), 3)],
+    ['that is truncated', async () => (await zstdCompress(Buffer.from(script), 3)).subarray(0, -5)],
+    ['that is not a frame', async () => Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 1, 2, 3])],
     [
-      'that no browser takes: a window of 16 MiB',
+      'that browsers reject because of a window of 16 MiB',
       async () => {
         const frame = Buffer.from(await zstdCompress(Buffer.from(script), 3))
-        // The same frame with a window descriptor (RFC 8878 §3.1.1.1.2) in place of a single segment.
+        // The same frame with a window descriptor (RFC 8878 §3.1.1.1.2) instead of a single segment.
         const sizeLength = [1, 2, 4, 8][frame.readUInt8(4) >> 6] ?? 0
         const size = Buffer.alloc(8)
         size.writeBigUInt64LE(BigInt(script.length))
@@ -111,7 +111,7 @@ describe('a sibling of somebody else', () => {
         return Buffer.concat([frame.subarray(0, 4), Buffer.from([0xc0, 14 << 3]), size, rest])
       },
     ],
-  ])('is no variant in zstd %s', async (_what, make) => {
+  ])('rejects zstd %s', async (_what, make) => {
     const folder = await makeFolder({ 'a.js': script, 'a.js.zst': await make() })
     const { manifest, warnings } = await pass(folder)
     expect(codingsOf(manifest)).toEqual({ 'a.js': ['br', 'gzip'], 'a.js.zst': [] })
@@ -132,7 +132,7 @@ const step = fc.oneof(
   fc.record({ run: fc.constantFrom('pass', 'pass', 'pass', 'build', 'lose') }),
 )
 
-/** Runs a pass: their files are as they were, and each is in the manifest. */
+/** Compresses the folder and expects that all files of the user are unchanged and in the manifest. */
 async function expectTheirs(folder: string, theirs: ReadonlyMap<string, Buffer>): Promise<void> {
   const { manifest } = await precompress(folder, { cache: false, durable: false })
   const disk = await readFolder(folder)
@@ -141,8 +141,8 @@ async function expectTheirs(folder: string, theirs: ReadonlyMap<string, Buffer>)
   expect(listed).toEqual(expect.arrayContaining([...theirs.keys()]))
 }
 
-describe('the files of others', () => {
-  test('outlast every pass, whatever happens in between', async () => {
+describe('files of other programs', () => {
+  test('survive every compression in any sequence of changes', async () => {
     expect.hasAssertions()
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 14 }), async (steps) => {
@@ -168,8 +168,8 @@ describe('the files of others', () => {
   })
 })
 
-describe('a sibling that a pass made for another folder', () => {
-  test('is the variant where the cache knows it, without a manifest beside it', async () => {
+describe('precompress of a copied variant of serve-dist', () => {
+  test('recognizes the variant by the cache, without a manifest', async () => {
     const root = await makeFolder({ 'package.json': '{}' })
     const folder = join(root, 'dist')
     const copy = join(root, 'public')

@@ -9,19 +9,19 @@ import type { ResolvedPrecompressOptions } from '../resolve-precompress-options.
 import { decodesToOriginal } from './decodes-to-original.ts'
 import { type Candidate, decodedAtOnce, findCandidates } from './find-candidates.ts'
 
-/** What lies beside files under the names of their variants, though no earlier pass is known to have put it there. */
+/** Files with names of variants that no earlier compression of this folder is known to have written. */
 export interface Siblings {
-  /** Ours by their bytes: a pass made them for another folder, and somebody copied them here. */
+  /** Variants of serve-dist, recognized by the cache. They were copied from another folder. */
   readonly ours: readonly DescribedFile[]
-  /** Of somebody else, and right: variants, and files under their own names. Never replaced, never removed. */
+  /** Correct variants of other programs. They are also files, and are never replaced or removed. */
   readonly foreign: readonly ForeignVariant[]
-  /** Of somebody else, and not what their names say: files like any other. */
+  /** Files whose content does not match their name. They are files like any other. */
   readonly strangers: readonly Candidate<DescribedFile>[]
-  /** The paths of what is somebody else's. */
+  /** The paths of files of other programs. */
   readonly occupied: ReadonlySet<string>
 }
 
-/** What somebody else made of a file. */
+/** A variant that another program made. */
 export interface ForeignVariant {
   readonly original: DescribedFile
   readonly variant: ManifestVariant
@@ -32,7 +32,7 @@ interface SiblingSearch extends Pick<ResolvedPrecompressOptions, 'codings' | 'mi
   readonly cache: EncodingCache
 }
 
-/** Looks at what lies where variants would go; reads nothing where there is no such file. */
+/** Examines files with names of variants. Reads nothing if there are none. */
 export async function findSiblings(
   files: readonly ListedFile[],
   { folder, cache, codings, minimumSize }: SiblingSearch,
@@ -59,17 +59,17 @@ export async function findSiblings(
       foreign.push({ original, variant: { coding, size: file.size, sha256: file.sha256 } })
     } else strangers.push(sibling)
   })
-  // The order must not depend on which file was decoded first.
+  // Sort, so that the order does not depend on decoding times.
   strangers.sort((a, b) => (a.file.path < b.file.path ? -1 : 1))
   return { ours, foreign, strangers, occupied }
 }
 
-/** What cannot be read fails the pass later, with all others. */
+/** Describes a file, `undefined` if it is unreadable. A later step reports unreadable files. */
 async function describeIfPossible(folder: string, path: string): Promise<DescribedFile | undefined> {
   return await describeFile(folder, path).catch(() => undefined)
 }
 
-/** The files with the variants of somebody else that pay, of those that did not change since. */
+/** Adds variants of other programs that are worth keeping, if the original has not changed. */
 export function addForeignVariants(
   files: readonly CompressedFile[],
   foreign: readonly ForeignVariant[],
@@ -90,7 +90,7 @@ export function addForeignVariants(
   })
 }
 
-/** Warns once of all files whose names are names of variants. */
+/** Warns once about all files that have the name of a variant but other content. */
 export function warnAboutForeignVariants(
   strangers: Siblings['strangers'],
   warn: (message: string) => void,
@@ -99,6 +99,6 @@ export function warnAboutForeignVariants(
   if (first === undefined) return
   const more = strangers.length > 1 ? ` (and ${strangers.length - 1} more such files)` : ''
   warn(
-    `${first.file.path} is not ${first.original.path} in ${first.coding}, and serve-dist did not write it${more}: it stays a file like any other, and that variant is left out. Another compression plugin may have written it, or the framework (precompress of SvelteKit's adapter-node, compressPublicAssets of Nuxt): turn that off and delete the file.`,
+    `${first.file.path} is not ${first.original.path} in ${first.coding}, and serve-dist did not write it${more}. serve-dist keeps such files and omits the variants. If another compression plugin or the framework wrote them, turn that off and delete them (SvelteKit: precompress of adapter-node, Nuxt: compressPublicAssets).`,
   )
 }

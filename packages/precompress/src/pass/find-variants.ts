@@ -4,11 +4,11 @@ import { decodesToOriginal } from './decodes-to-original.ts'
 import { decodedAtOnce, findCandidates } from './find-candidates.ts'
 
 /**
- * The files that are variants of another: named like it with a coding's extension, and with its very bytes
- * once they are decoded. A variant of an earlier build, or anything else, is a file of its
- * own, with one warning for all.
+ * Finds the files that are variants: a file's name plus a coding's extension, and content that decodes to that file.
+ * Warns once about all other files with such names.
  *
- * @returns their paths. Of `x.js`, `x.js.br` and `x.js.br.gz` the second: the third, of a variant, is a file.
+ * @returns the paths of variants. Of `x.js`, `x.js.br` and `x.js.br.gz` only the second, because a variant has no
+ * variants.
  */
 export async function findVariants(
   folder: string,
@@ -27,8 +27,8 @@ export async function findVariants(
     const rest = strangers.length - 1
     const end =
       rest === 0
-        ? ': it is served as a file of its own'
-        : ` (and ${rest} more such files): they are served as files of their own`
+        ? '. The server sends it under its own name.'
+        : ` (and ${rest} more such files). The server sends these files under their own names.`
     onWarning(`${first.file.path} is not ${first.original.path} in ${first.coding}${end}`)
   }
   const isVariant = (path: string): boolean => {

@@ -31,7 +31,7 @@ const facts: BuildFacts = {
   graph: { 'assets/app-1.js': { imports: [], styles: ['assets/app-1.css'] } },
 }
 
-/** A project with a build in `dist`, and its record where builds write it. */
+/** Creates a project with a build in `dist` and its record. */
 async function makeProject(more: Partial<BuildFacts> = {}): Promise<{ root: string; folder: string }> {
   const root = await makeFolder({ 'package.json': '{}' })
   const folder = join(root, 'dist')
@@ -40,7 +40,7 @@ async function makeProject(more: Partial<BuildFacts> = {}): Promise<{ root: stri
   return { root, folder }
 }
 
-/** Finishes as somebody does who stands elsewhere, without a cache of results. */
+/** Finishes from another working directory, without a cache of results. */
 async function finishThere(folder: string, options: FinishOptions = {}): Promise<FinishReport> {
   return await finish(folder, { root: dirname(folder), cache: false, durable: false, ...options })
 }
@@ -59,8 +59,8 @@ const environment: RuntimeEnvironment = {
   variables: { API_URL: { type: 'string', required: true } },
 }
 
-describe('the environment of a build', () => {
-  test('goes from the record into the manifest, and stays there', async () => {
+describe('finish of a build with an environment', () => {
+  test('copies it from the record into the manifest, and keeps it there', async () => {
     const { folder } = await makeProject({ environment })
     await addFiles(folder, { 'env.js': 'export default {}\n'.repeat(99) })
     expect((await finishThere(folder)).manifest.environment).toEqual(environment)
@@ -71,19 +71,19 @@ describe('the environment of a build', () => {
     expect(module).toMatchObject({ path: 'env.js', cache: 'revalidate', variants: [] })
   })
 
-  test('is found where a framework moved its module, unless that may be either of two', async () => {
+  test('finds a moved module, unless two files match', async () => {
     const { folder } = await makeProject({ environment })
     await addFiles(folder, { 'app/env.js': 'export default {}', 'app/other-env.js': '' })
     expect((await finishThere(folder)).manifest.environment?.path).toBe('app/env.js')
     await addFiles(folder, { 'new/env.js': 'export default {}' })
     await rm(join(folder, manifestPath))
-    await expect(finishThere(folder)).rejects.toThrow(/env\.js, .* may be any of app\/env\.js, new\/env\.js/)
+    await expect(finishThere(folder)).rejects.toThrow(/env\.js: .* may be any of app\/env\.js, new\/env\.js/)
   })
 
   test.each([
     ['missing', {}, {}],
-    ['left out', { 'env.js': 'export default {}' }, { exclude: ['env.js'] }],
-  ])('fails the pass where its module is %s', async (_what, more, options) => {
+    ['excluded', { 'env.js': 'export default {}' }, { exclude: ['env.js'] }],
+  ])('fails if the module is %s', async (_what, more, options) => {
     const { folder } = await makeProject({ environment })
     await addFiles(folder, more)
     const failure = {
@@ -93,7 +93,7 @@ describe('the environment of a build', () => {
     await expect(finishThere(folder, options)).rejects.toMatchObject(failure)
   })
 
-  test('outlives a build that takes nothing from it, as long as a chunk of before imports its module', async () => {
+  test('keeps it after a build without one while an earlier chunk imports the module', async () => {
     const { root, folder } = await makeProject({
       environment,
       graph: { 'assets/app-1.js': { imports: ['env.js'], styles: [] } },
@@ -105,7 +105,7 @@ describe('the environment of a build', () => {
 })
 
 describe('finish', () => {
-  test('takes names from the record and bytes from the disk', async () => {
+  test('uses names from the record and bytes from the disk', async () => {
     const { folder } = await makeProject()
     await writeFile(join(folder, 'assets/app-1.css'), 'b { color: blue }')
     await writeFile(join(folder, 'late.html'), '<p>prerendered')
@@ -127,7 +127,7 @@ describe('finish', () => {
     expect(await readdir(join(folder, '.serve-dist'))).toEqual(['manifest.json', 'record.json'])
   })
 
-  test("announces no style that a framework's page does not name", async () => {
+  test('adds no links to styles that a page of a framework does not contain', async () => {
     const inlined = {
       'index.html': '<style>b{}</style><script type="module" src="/assets/app-1.js"></script>',
     }
@@ -141,7 +141,7 @@ describe('finish', () => {
     expect(await linksFor('custom')).toEqual(['assets/app-1.js'])
   })
 
-  test('leaves out what builds below leave out', async () => {
+  test('applies the exclusions of builds in subfolders', async () => {
     const { root, folder } = await makeProject()
     const serving = { sourceMaps: 'deny' } as const
     const below = {
@@ -162,25 +162,25 @@ describe('finish', () => {
     const paths = manifest.files.map(({ path }) => path).filter((path) => !path.startsWith('assets/'))
     expect(paths).toEqual(['a(1)/index.html', 'b/index.html', 'index.html'])
     expect(warnings).toEqual([
-      'a(1)/ is a build of its own: what it leaves out is left out here too',
-      'b/ is a build of its own: what it leaves out is left out here too',
+      'a(1)/ is a separate build, so its exclusions also apply here',
+      'b/ is a separate build, so its exclusions also apply here',
     ])
     expect((await finishThere(folder)).warnings).toEqual([])
   })
 
-  test('says what a given glob publishes though the build left it out', async () => {
+  test('warns if a given glob publishes files that the build excluded', async () => {
     const { folder } = await makeProject({ selection: { exclude: ['*.txt'] } })
     await addFiles(folder, { 'secret.txt': 'secret', 'draft.html': '<p>draft' })
     const { manifest, warnings } = await finishThere(folder, { exclude: ['draft.html'] })
     expect(manifest.files.map(({ path }) => path)).toContain('secret.txt')
     expect(warnings).toEqual([
-      'secret.txt will be served, though the build left it out: given globs take the place of its own, so name these too: exclude *.txt',
+      'the server will publish secret.txt, which the build excluded. The given globs replace those of the build. To exclude these files again, add: exclude *.txt',
     ])
     await rm(join(folder, manifestPath))
     expect((await finishThere(folder, { exclude: ['draft.html', '*.txt'] })).warnings).toEqual([])
   })
 
-  test('finds the record in the cache when the folder has lost it', async () => {
+  test('uses the record of the cache if the folder has none', async () => {
     const { folder } = await makeProject()
     await rm(join(folder, '.serve-dist'), { recursive: true })
     const { source, manifest } = await finishThere(folder)
@@ -188,7 +188,7 @@ describe('finish', () => {
     expect(immutableFiles(manifest)).toEqual(['assets/app-1.css', 'assets/app-1.js'])
   })
 
-  test('does not take the cached record of a folder that something else has written since', async () => {
+  test('does not use a cached record if another program wrote the folder since', async () => {
     const { folder } = await makeProject({ base: '/old/' })
     await rm(folder, { recursive: true })
     await addFiles(folder, { 'index.html': page, 'assets/app-2.js': script })
@@ -196,7 +196,7 @@ describe('finish', () => {
     expect([source, manifest.base]).toEqual(['none', '/'])
   })
 
-  test('knows a build that was copied below another folder by its hashed files', async () => {
+  test('recognizes a copied build in a subfolder by its hashed files', async () => {
     const { root } = await makeProject({ base: '/docs/' })
     writeRecord(join(root, 'other'), { ...facts, base: '/other/', hashed: {} }, { root })
     const folder = join(root, 'public')
@@ -208,7 +208,7 @@ describe('finish', () => {
     expect(manifest.files[1]?.stem).toBe('docs/assets/app-[hash].js')
   })
 
-  test('takes nothing over from an application that only shares a chunk', async () => {
+  test('does not use the record of an application that only shares a chunk', async () => {
     const more = Object.fromEntries(
       ['x.js', 'y.js', 'z.js'].map((path) => [path, { sha256: sha256Of(path) }]),
     )
@@ -220,7 +220,7 @@ describe('finish', () => {
     expect(immutableFiles(manifest)).toEqual(['assets/app-1.css', 'assets/app-1.js'])
   })
 
-  test('calls nothing immutable that only ends in the name of a hashed file', async () => {
+  test('marks no file as immutable if only the end of its path matches a hashed file', async () => {
     const { root } = await makeProject()
     const folder = join(root, 'public')
     await addFiles(folder, {
@@ -233,7 +233,7 @@ describe('finish', () => {
     expect(source).toBe('none')
   })
 
-  test('takes the whole record: rules, selection, codings and the smallest size', async () => {
+  test('uses rules, selection, codings and minimum size of the record', async () => {
     const { folder } = await makeProject({
       base: '/app/',
       selection: { exclude: ['late.html'] },
@@ -257,7 +257,7 @@ describe('finish', () => {
     expect(manifest.files.every(({ links }) => links === undefined)).toBe(true)
   })
 
-  test('lets an option count before a manifest that stands, and that before the record', async () => {
+  test('prefers options to the manifest, and the manifest to the record', async () => {
     const { folder } = await makeProject({ base: '/record/', selection: { exclude: ['a.html'] } })
     await finishThere(folder, { base: '/option/', exclude: ['b.html'], serving: { prefer: 'smallest' } })
     const again = await finishThere(folder)
@@ -272,7 +272,7 @@ describe('finish', () => {
     expect(replaced.manifest).not.toHaveProperty('selection')
   })
 
-  test('lets the record count before a manifest that a build withdrew', async () => {
+  test('prefers the record to a withdrawn manifest', async () => {
     const { root, folder } = await makeProject()
     await finishThere(folder, { base: '/old/', exclude: ['index.html'] })
     await markUnfinished(folder)
@@ -282,7 +282,7 @@ describe('finish', () => {
     expect(manifest).not.toHaveProperty('selection')
   })
 
-  test('keeps what an earlier manifest knew of files that did not change', async () => {
+  test('keeps facts of an earlier manifest about unchanged files', async () => {
     const { root, folder } = await makeProject()
     await finishThere(folder)
     await markUnfinished(folder)
@@ -297,20 +297,20 @@ describe('finish', () => {
     expect(manifest.files[1]?.stem).toBe('assets/app-[hash].js')
   })
 
-  test('believes what a framework promises for its folder, and what it takes out', async () => {
+  test('applies the promises of a framework to its folder, including exceptions', async () => {
     const { folder } = await makeProject({ hashed: {}, promises: ['_nuxt/**', '!_nuxt/builds/**'] })
     await addFiles(folder, { '_nuxt/x.js': script, '_nuxt/builds/latest.json': '{}' })
     expect(immutableFiles((await finishThere(folder)).manifest)).toEqual(['_nuxt/x.js'])
   })
 
-  test('believes no promise that was made for another folder', async () => {
+  test('ignores promises for another folder', async () => {
     const { root } = await makeProject({ promises: ['assets/**'] })
     const folder = join(root, 'other')
     await addFiles(folder, { 'assets/plain.js': script })
     expect(immutableFiles((await finishThere(folder)).manifest)).toEqual([])
   })
 
-  test('believes the records that it is handed before those on the disk', async () => {
+  test('prefers given records to those on the disk', async () => {
     const { folder } = await makeProject({ base: '/disk/' })
     const record: BuildRecord = { ...facts, base: '/handed/', version: 1, time: '2026-01-31T12:00:00Z' }
     const report = await finishThere(folder, { records: [record] })
@@ -318,7 +318,7 @@ describe('finish', () => {
     expect(report.manifest.base).toBe('/handed/')
   })
 
-  test('takes of several records the one of which most files lie here', async () => {
+  test('uses the record with the most files in the folder', async () => {
     const { folder } = await makeProject()
     const dated = { version: 1, time: '2026-01-31T12:00:00Z' } as const
     const other: BuildRecord = { ...facts, ...dated, base: '/other/', hashed: {} }
@@ -329,29 +329,28 @@ describe('finish', () => {
     expect(manifest.base).toBe('/right/')
   })
 
-  test.each(['the folder', 'the cache'])(
-    'leaves out what a build wrote for a server, which %s tells',
-    async (where) => {
-      const { root, folder } = await makeProject()
-      const server = join(folder, 'server (1)')
-      await addFiles(server, { 'entry.mjs': script })
-      writeRecord(
-        server,
-        { ...facts, role: 'server', graph: { 'entry.mjs': { imports: [], styles: [] } } },
-        { root },
-      )
-      if (where === 'the cache') await rm(join(server, '.serve-dist'), { recursive: true })
-      else await rm(join(root, 'node_modules'), { recursive: true })
-      const { manifest, warnings } = await finishThere(folder)
-      expect(manifest.files.map(({ path }) => path)).toEqual(Object.keys(files).toSorted())
-      expect(manifest.selection).toEqual({ exclude: [String.raw`server \(1\)/**`] })
-      expect(warnings).toEqual([expect.stringMatching(/^server \(1\)\/ is left out: a build wrote it for a/)])
-      expect(await readdir(server)).not.toContain('entry.mjs.br')
-      expect((await finishThere(folder)).written).toEqual([])
-    },
-  )
+  test.each(['the folder', 'the cache'])('excludes server output that %s describes', async (where) => {
+    const { root, folder } = await makeProject()
+    const server = join(folder, 'server (1)')
+    await addFiles(server, { 'entry.mjs': script })
+    writeRecord(
+      server,
+      { ...facts, role: 'server', graph: { 'entry.mjs': { imports: [], styles: [] } } },
+      { root },
+    )
+    if (where === 'the cache') await rm(join(server, '.serve-dist'), { recursive: true })
+    else await rm(join(root, 'node_modules'), { recursive: true })
+    const { manifest, warnings } = await finishThere(folder)
+    expect(manifest.files.map(({ path }) => path)).toEqual(Object.keys(files).toSorted())
+    expect(manifest.selection).toEqual({ exclude: [String.raw`server \(1\)/**`] })
+    expect(warnings).toEqual([
+      expect.stringMatching(/^excluded server \(1\)\/, because a build wrote it for a/),
+    ])
+    expect(await readdir(server)).not.toContain('entry.mjs.br')
+    expect((await finishThere(folder)).written).toEqual([])
+  })
 
-  test('leaves in what a pass made a site of, and what only lies where a server once lay', async () => {
+  test('keeps rendered sites in a server folder, and files in an old server folder', async () => {
     const { root, folder } = await makeProject()
     const docs = join(folder, 'docs')
     await addFiles(docs, { 'index.html': page })
@@ -375,21 +374,21 @@ describe('finish', () => {
     ])
   })
 
-  test("refuses a server's folder, but not a site that a framework made of one", async () => {
+  test('rejects a folder of a server build, but not a site that a framework rendered into one', async () => {
     const { root } = await makeProject()
     const server = join(root, 'server')
     await addFiles(server, { 'entry.mjs': script })
     writeRecord(server, { ...facts, role: 'server' }, { root })
     await expect(finishThere(server)).rejects.toMatchObject({ code: 'SD_FOLDER_WRONG' })
     expect(await readdir(server)).toEqual(['.serve-dist', 'entry.mjs'])
-    // Also where an earlier release made a manifest of it.
+    // The same if an earlier release wrote a manifest.
     await precompress(server)
     await expect(finishThere(server)).rejects.toMatchObject({ code: 'SD_FOLDER_WRONG' })
     await addFiles(server, { 'index.html': page })
     expect((await finishThere(server)).manifest.files.map(({ path }) => path)).toContain('index.html')
   })
 
-  test('names the build further below that was meant', async () => {
+  test('names the build in a subfolder', async () => {
     const { root, folder } = await makeProject()
     const client = join(root, 'out/client')
     await mkdir(dirname(client))
@@ -399,24 +398,24 @@ describe('finish', () => {
     expect(warnings).toEqual([expect.stringContaining(`run: npx @serve-dist/server compress ${client}`)])
   })
 
-  test('marks the scripts of workers, which a later pass without the record still knows', async () => {
+  test('marks the scripts of workers, also without the record later', async () => {
     const { folder } = await makeProject({ workers: ['assets/app-1.js'] })
     expect(workersIn(await finishThere(folder))).toEqual(['assets/app-1.js'])
     await rm(join(folder, '.serve-dist/record.json'))
     expect(workersIn(await finishThere(folder, { root: folder, records: [] }))).toEqual(['assets/app-1.js'])
   })
 
-  test('says which service worker precaches the environment, and how to leave it out', async () => {
+  test('names the service worker that precaches the environment, and the fix', async () => {
     const { folder } = await makeProject({ environment })
     await addFiles(folder, { 'env.js': 'export default {}', 'sw.js': 'p([{url:"env.js",revision:"1"}])' })
     const expected = [
-      expect.stringContaining(`sw.js precaches env.js: `),
-      expect.stringContaining(`"workbox: { globIgnores: ['**/env.js'] }"`),
+      expect.stringContaining(`sw.js precaches env.js, so `),
+      expect.stringContaining(`workbox: { globIgnores: ['**/env.js'] }`),
     ]
     for (const text of expected) expect((await finishThere(folder)).warnings).toContainEqual(text)
   })
 
-  test('keeps globs of hashed names as a rule, beside the others', async () => {
+  test('keeps globs of hashed names as a rule, together with other rules', async () => {
     const { folder } = await makeProject({ serving: { securityHeaders: true } })
     const immutable = ['downloads/*']
     const { manifest } = await finishThere(folder, { immutable })
@@ -424,7 +423,7 @@ describe('finish', () => {
     expect((await finishThere(folder)).manifest.serving).toEqual({ securityHeaders: true, immutable })
   })
 
-  test('knows nothing of a folder that nobody recorded', async () => {
+  test('reports that a folder has no record', async () => {
     const folder = await makeFolder(files)
     const first = await finishThere(folder)
     expect(first).toMatchObject({ source: 'none', hashedNames: 0 })
@@ -432,7 +431,7 @@ describe('finish', () => {
     expect((await finishThere(folder)).source).toBe('manifest')
   })
 
-  test('makes the same manifest of a copy as of the folder itself', async () => {
+  test('writes the same manifest for a copy of the folder', async () => {
     const { root, folder } = await makeProject()
     const copy = join(root, 'elsewhere/copy')
     await mkdir(dirname(copy))

@@ -19,51 +19,53 @@ import { findExcludedGlobs } from './find-excluded-globs.ts'
 import { type PrecompressReport, runPass } from './precompress.ts'
 import { joinRecordedFacts } from './join-recorded-facts.ts'
 
-/** What `finish` takes: what is left out is taken from an earlier manifest, else from the record of the build. */
+/** Options of `finish`. Missing options come from an earlier manifest, otherwise from the record of the build. */
 export interface FinishOptions extends Omit<PrecompressOptions, 'isHashed' | 'linksOf'> {
   /**
-   * Records of builds that wrote into the folder, by whoever holds them.
+   * Records of the builds that wrote into the folder.
    *
-   * @default those in the folder and in the caches of the project
+   * @default records in the folder and in the caches of the project
    */
   readonly records?: readonly BuildRecord[]
   /**
-   * The project's root, whose caches are looked at besides those above the folder.
+   * The project's root. Its caches are searched in addition to those above the folder.
    *
    * @default the working directory
    */
   readonly root?: string
   /**
-   * Globs of files with a content hash in their name that no record knows; kept in the manifest as the rule
+   * Globs of files with a content hash in their name that are not in a record. The manifest keeps them as the rule
    * `immutable`.
    *
-   * @default the rule that the folder has
+   * @default the rule of the folder's manifest
    */
   readonly immutable?: readonly string[]
   /**
-   * Globs of files whose names the framework hashes by contract, besides those of the records.
+   * Globs of files whose names the framework hashes by contract, in addition to those of the records.
    *
    * @default []
    */
   readonly promises?: readonly string[]
 }
 
-/** What a pass did, and what it knew. */
+/** The result of `finish`, and the source of its facts. */
 export interface FinishReport extends PrecompressReport {
-  /** Where that came from: the record that lies in the folder, one of the cache, an earlier manifest, or nowhere. */
+  /** Source of the facts: the folder's record, a record of the cache, an earlier manifest, or nothing. */
   readonly source: 'record' | 'cache' | 'manifest' | 'none'
-  /** When the build of the record wrote: ISO 8601, UTC, whole seconds. */
+  /** Time of the recorded build: ISO 8601, UTC, whole seconds. */
   readonly recordedAt?: string
-  /** Files that the manifest calls immutable. */
+  /** Number of immutable files in the manifest. */
   readonly hashedNames: number
 }
 
 /**
- * Compresses and describes a folder in which everything is final, whoever wrote it: bytes are taken from the disk,
- * names from what builds recorded. An option counts before what a manifest in the folder says, that before the
- * record: a build withdraws the manifest before it writes, so that one which stands is later than the record.
+ * Compresses and describes a final folder, written by any program.
  *
- * @throws as `precompress` does.
+ * Bytes come from the disk, names from the records of builds. An option has precedence over a manifest in the folder,
+ * and that over the record. A build removes the manifest before it writes, so a manifest in the folder is later than
+ * the record.
+ *
+ * @throws the errors of `precompress`.
  */
 export async function finish(directory: string, options: FinishOptions = {}): Promise<FinishReport> {
   const { records: given = [], root = process.cwd(), immutable, promises = [], ...others } = options
@@ -123,15 +125,18 @@ export async function finish(directory: string, options: FinishOptions = {}): Pr
   }
 }
 
-/** @throws OperatorError where a server's code would be published; a framework may render a site into such a folder. */
+/**
+ * @throws OperatorError if the folder contains server code. A framework may have rendered a site into such a folder,
+ * which is valid.
+ */
 function refuseServerFolder(directory: string, { main, names }: FoundRecords): void {
   if (main?.record.role !== 'server' || names.some((name) => name.endsWith('.html'))) return
   throw new OperatorError('SD_FOLDER_WRONG', [
-    `${directory}: a build wrote it for a server, and browsers must not be sent its files; compress the folder that it wrote for browsers`,
+    `${directory}: a build wrote this folder for a server, and browsers must not receive server code. Compress the folder that the build wrote for browsers.`,
   ])
 }
 
-/** `dist`, where the build is `dist/client`. */
+/** Warns if the folder is, for example, `dist` and the build is `dist/client`. */
 function warnOfBuildBelow(
   directory: string,
   { main, names }: FoundRecords,
@@ -141,11 +146,11 @@ function warnOfBuildBelow(
   if (main?.source === 'record' || build === undefined || names.includes('index.html')) return
   const below = build.slice(0, -manifestPath.length - 1)
   warn(
-    `${below}/ is a build of its own; if browsers load its pages from the root, run: ${compressCommand(join(directory, below), '@serve-dist/server')}`,
+    `${below}/ is a separate build. If browsers load its pages from the root, run: ${compressCommand(join(directory, below), '@serve-dist/server')}`,
   )
 }
 
-/** Warns of files that are published by given globs, which take the place of those of the build. */
+/** Warns about files that given globs publish although the build's own globs exclude them. */
 async function tellPublished(
   folder: string,
   { include = ['**'], exclude = [] }: Selection,
@@ -161,23 +166,23 @@ async function tellPublished(
     ...exclude.map((glob) => `exclude ${glob}`),
   ].join(', ')
   warn(
-    `${joinFirstNames(published)} will be served, though the build left ${published.length === 1 ? 'it' : 'them'} out: given globs take the place of its own, so name these too: ${globs}`,
+    `the server will publish ${joinFirstNames(published)}, which the build excluded. The given globs replace those of the build. To exclude these files again, add: ${globs}`,
   )
 }
 
-/** Both lines, for the script does not say which of its ways vite-plugin-pwa made it. */
+/** Returns the warning with both fixes, because the script does not show how vite-plugin-pwa made it. */
 function precachedMessage(worker: string, module = ''): string {
   const ignored = `{ globIgnores: ['**/${module}'] }`
-  return `${worker} precaches ${module}: a browser that has this service worker never learns of a new environment; leave it out with "workbox: ${ignored}", or "injectManifest: ${ignored}" for a service worker of your own`
+  return `${worker} precaches ${module}, so browsers with this service worker never receive new values. Exclude it with workbox: ${ignored}, or with injectManifest: ${ignored} if you wrote the service worker.`
 }
 
-/** How a folder is to be described and served, as manifests and records say it. */
+/** Serving facts that manifests and records share. */
 type Description = Pick<
   Manifest,
   'base' | 'appType' | 'assetsDirectory' | 'selection' | 'serving' | 'environment'
 >
 
-/** These fields of it, where they are there. */
+/** Returns the given fields that exist. */
 function pick<Whole, Name extends keyof Whole>(whole: Whole, names: readonly Name[]): Pick<Whole, Name>
 function pick(whole: object, names: readonly string[]): object {
   return Object.fromEntries(Object.entries(whole).filter(([name]) => names.includes(name)))

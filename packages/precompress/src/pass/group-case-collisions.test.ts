@@ -7,7 +7,7 @@ describe('groupCaseCollisions', () => {
     [['App.js', 'app.js', 'x/App.js'], [['App.js', 'app.js']]],
     [['É.js', 'e\u0301.js'], [['É.js', 'e\u0301.js']]],
     [['A/b.js', 'a/B.js', 'a/b.js'], [['A/b.js', 'a/B.js', 'a/b.js']]],
-  ])('of %j are %j', (paths, twins) => {
+  ])('returns for %j the groups %j', (paths, twins) => {
     expect(groupCaseCollisions(paths)).toEqual(twins)
   })
 })

@@ -1,8 +1,8 @@
-/** Returns the groups of paths that are one path on a file system that takes upper and lower case for the same. */
+/** Groups paths that are equal on a file system that ignores case. */
 export function groupCaseCollisions(paths: readonly string[]): string[][] {
   const groups = new Map<string, string[]>()
   for (const path of paths) {
-    // Such file systems (APFS, NTFS) take composed and decomposed letters for the same too.
+    // Such file systems (APFS, NTFS) also treat composed and decomposed letters as equal.
     const folded = path.normalize('NFC').toLowerCase()
     groups.set(folded, [...(groups.get(folded) ?? []), path])
   }

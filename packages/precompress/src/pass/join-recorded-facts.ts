@@ -6,22 +6,22 @@ import type { BuildRecord, ChunkNeeds, PolicyNeed } from '../record/build-record
 import type { RecordedFacts } from './precompress.ts'
 import { endsAs, type FoundRecords, indexHashedNames } from '../record/find-records.ts'
 
-/** Where else something is known of a folder. */
+/** Other sources of facts about a folder. */
 export interface JoinOptions {
   readonly base: string
-  /** The manifest that the folder had. */
+  /** The earlier manifest of the folder. */
   readonly earlier: Manifest | undefined
-  /** Globs of files whose names the framework hashes by contract, besides those of the records. */
+  /** Globs of files whose names the framework hashes by contract, in addition to those of the records. */
   readonly promises: readonly string[]
 }
 
-/** What nobody can tell from the files alone. */
+/** Facts that the files alone do not show. */
 interface JoinedFacts {
   readonly options: Pick<PrecompressOptions, 'isHashed' | 'linksOf'>
   readonly known: RecordedFacts
 }
 
-/** Joins what the builds of a folder wrote down with what its earlier manifest says. */
+/** Combines the records of a folder's builds with its earlier manifest. */
 export async function joinRecordedFacts(
   folder: string,
   found: FoundRecords,
@@ -35,8 +35,8 @@ export async function joinRecordedFacts(
 }
 
 /**
- * Which names are hashed: those that a record or the earlier manifest knows for these very bytes, and what a framework
- * promises for all that it writes into a folder of its own.
+ * Finds hashed names: names that a record or the earlier manifest lists with the same digest, and names that a
+ * framework promises for its own folder.
  */
 async function knowNames(
   folder: string,
@@ -64,22 +64,25 @@ async function knowNames(
   }
 }
 
-/** Whether a file is the script of a worker, as a record or an earlier manifest knows it: below other folders too. */
+/**
+ * Returns a test for scripts of workers, based on the records and the earlier manifest. Also matches files that moved
+ * into another folder.
+ */
 function workersOf({ promising }: FoundRecords, earlier: Manifest | undefined): (path: string) => boolean {
   const recorded = promising.flatMap(({ workers = [] }) => workers)
   const before = new Set(earlier?.files.filter(({ worker }) => worker).map(({ path }) => path))
   return (path) => before.has(path) || recorded.some((end) => endsAs(path, end))
 }
 
-/** What builds recorded that a policy must name; without a record, what an earlier manifest says. */
+/** Returns the recorded policy needs, otherwise those of the earlier manifest. */
 function needsOf({ promising }: FoundRecords, earlier: Manifest | undefined): readonly PolicyNeed[] {
   if (promising.length > 0) return promising.flatMap(({ policy = [] }) => policy)
   return Object.entries(earlier?.policy ?? {}).flatMap(([directive, sources]) =>
-    sources.map((source) => ({ directive, source, reason: 'the earlier manifest says so' })),
+    sources.map((source) => ({ directive, source, reason: 'the earlier manifest contains it' })),
   )
 }
 
-/** Follows the bundler's graph where a build recorded one; else an earlier manifest's links are as good as ever. */
+/** Returns links that follow the bundler's graph, or without a record the links of the earlier manifest. */
 function linksFrom(
   folder: string,
   base: string,
@@ -96,9 +99,9 @@ function linksFrom(
   return createLinksOf({ folder, base, graph }, preload)
 }
 
-/** The pages of a framework name the styles that they need, or hold them (Nuxt): a script brings none at once. */
+/** Returns the graph of a build. Pages of frameworks contain or inline their styles, so their chunks need none. */
 function neededChunks({ appType, graph, environment }: BuildRecord): [string, ChunkNeeds][] {
-  // No chunk, and it imports nothing.
+  // The environment module is not a chunk and has no imports.
   const module = environment && { [environment.path]: { imports: [], styles: [] } }
   const all = Object.entries({ ...graph, ...module })
   return appType === 'custom' ? all.map(([path, { imports }]) => [path, { imports, styles: [] }]) : all

@@ -63,7 +63,7 @@ describe('precompress', () => {
     expect(written.toSorted()).toEqual(named.filter((path) => !(path in build)).toSorted())
   })
 
-  test('makes variants of what is large enough, compressible and gains by it', async () => {
+  test('makes variants of files that are large and compressible enough', async () => {
     const folder = await makeFolder(build)
     const { manifest } = await precompress(folder)
     const withVariants = manifest.files.filter(({ variants }) => variants.length > 0)
@@ -79,7 +79,7 @@ describe('precompress', () => {
     ])
   })
 
-  test('keeps to its options', async () => {
+  test('applies its options', async () => {
     const folder = await makeFolder({ ...build, 'drafts/x.html': page })
     const { manifest } = await precompress(folder, {
       exclude: ['drafts/**'],
@@ -103,7 +103,7 @@ describe('precompress', () => {
     expect(await readFolder(folder)).not.toContain('drafts/x.html.br')
   })
 
-  test('keeps variants in memory of no more originals than `bytesInFlight`', async () => {
+  test('limits the originals of variants in memory to `bytesInFlight`', async () => {
     const names = Array.from({ length: 12 }, (_, index) => `${index}.js`)
     const folder = await makeFolder(Object.fromEntries(names.map((name) => [name, script.repeat(20) + name])))
     const begun = new Set<string>()
@@ -119,7 +119,7 @@ describe('precompress', () => {
       compressBatch: async () => await Promise.reject(new Error('no file is small')),
       end: async () => {},
     })
-    // Two files of 82 kB.
+    // Enough for two files of 82 kB.
     const options = { bytesInFlight: 200_000, cache: false, onProgress: noteProgress }
     function noteProgress({ files }: Progress): void {
       filesDone = files
@@ -130,26 +130,26 @@ describe('precompress', () => {
     expect(most).toBeLessThanOrEqual(2)
   })
 
-  test('takes a build with several pages for one without a fallback', async () => {
+  test('sets `mpa` for a build with several pages', async () => {
     const folder = await makeFolder({ 'index.html': page, 'about.html': page })
     expect((await precompress(folder)).manifest.appType).toBe('mpa')
     expect((await precompress(folder, { appType: 'custom' })).manifest.appType).toBe('custom')
   })
 
-  test('describes a folder without files, and warns of it', async () => {
+  test('describes a folder without files, and warns', async () => {
     const folder = await makeFolder()
     const { manifest, warnings } = await precompress(folder)
     expect(manifest.files).toEqual([])
-    expect(warnings).toEqual([expect.stringContaining('it holds no file that can be served')])
+    expect(warnings).toEqual([expect.stringContaining('it contains no file that the server can send')])
     expect(parseManifest(await readFile(join(folder, manifestPath), 'utf8')).files).toEqual([])
   })
 
-  test('names the patterns that leave no file', async () => {
+  test('warns about patterns that exclude all files', async () => {
     const { warnings } = await precompress(await makeFolder(build), { exclude: ['**'] })
-    expect(warnings).toEqual([expect.stringContaining('"include" and "exclude" leave no file in the build')])
+    expect(warnings).toEqual([expect.stringContaining('"include" and "exclude" select no file')])
   })
 
-  test('gives two folders of the same files the same manifest and variants, byte for byte', async () => {
+  test('writes identical manifests and variants for two folders with the same files', async () => {
     vi.stubEnv('SOURCE_DATE_EPOCH', '1700000000')
     const folders = [await makeFolder(build), await makeFolder(build)] as const
     await Promise.all(folders.map(async (folder) => await precompress(folder)))
@@ -160,7 +160,7 @@ describe('precompress', () => {
     vi.unstubAllEnvs()
   })
 
-  test('reports progress from nothing to everything', async () => {
+  test('reports progress from the start to the end', async () => {
     const folder = await makeFolder(build)
     const seen: Progress[] = []
     await precompress(folder, { onProgress: (progress) => seen.push(progress) })
@@ -168,14 +168,14 @@ describe('precompress', () => {
     expect(seen[0]).toEqual({ files: 0, bytes: 0, ...totals })
     expect([...new Set(seen.map(({ files }) => files))]).toEqual([0, 1, 2, 3, 4, 5, 6])
     expect(seen.map(({ bytes }) => bytes)).toEqual(seen.map(({ bytes }) => bytes).toSorted((a, b) => a - b))
-    // Each of the three variants of three files counts.
+    // Progress changes after each of the nine variants.
     expect(new Set(seen.map(({ bytes }) => bytes)).size).toBeGreaterThan(9)
     expect(seen.at(-1)).toEqual({ files: 6, bytes: totals.totalBytes, ...totals })
   })
 })
 
-describe('precompress, again', () => {
-  test('writes nothing when nothing changed', async () => {
+describe('precompress of a folder that was compressed before', () => {
+  test('writes nothing if nothing changed', async () => {
     const folder = await makeFolder(build)
     await precompress(folder)
     const before = await timesOf(folder)
@@ -184,7 +184,7 @@ describe('precompress, again', () => {
     expect(await timesOf(folder)).toEqual(before)
   })
 
-  test('keeps the times of content that did not change', async () => {
+  test('keeps the times of unchanged content', async () => {
     const folder = await makeFolder(build)
     await precompress(folder)
     const path = join(folder, manifestPath)
@@ -203,7 +203,7 @@ describe('precompress, again', () => {
     ).toEqual(['index.html'])
   })
 
-  test('replaces the variants of what changed and removes those of what is gone', async () => {
+  test('replaces variants of changed files, and removes those of deleted files', async () => {
     const folder = await makeFolder(build)
     await precompress(folder)
     await writeFile(join(folder, 'index.html'), page.replaceAll('page', 'side'))
@@ -223,7 +223,7 @@ describe('precompress, again', () => {
     await expectSameAsFresh(folder)
   })
 
-  test('removes the variants of what stopped to qualify', async () => {
+  test('removes variants of files that are no longer selected', async () => {
     const folder = await makeFolder(build)
     await precompress(folder)
     const { removed, manifest } = await precompress(folder, { codings: ['br'], exclude: ['index.html'] })
@@ -233,7 +233,7 @@ describe('precompress, again', () => {
     expect(manifest.files.flatMap(({ variants }) => variants)).toHaveLength(2)
   })
 
-  test("never touches a user's own .gz, .br or .zst", async () => {
+  test('never changes a .gz, .br or .zst file of the user', async () => {
     const own = { 'data.csv': page, 'data.csv.gz': noise, 'model.bin.zst': noise, 'x.js.br': 'mine' }
     const folder = await makeFolder(own)
     const first = await precompress(folder)
@@ -251,13 +251,13 @@ describe('precompress, again', () => {
     expect(disk.get('x.js.br')?.toString()).toBe('mine')
   })
 
-  test('does not overwrite a file that is left out of the build', async () => {
+  test('does not overwrite an excluded file', async () => {
     const folder = await makeFolder({ 'data.csv': page, 'data.csv.gz': 'mine' })
     await precompress(folder, { exclude: ['*.gz'] })
     expect(await readFile(join(folder, 'data.csv.gz'), 'utf8')).toBe('mine')
   })
 
-  test('takes a variant that somebody overwrote for theirs', async () => {
+  test('treats an overwritten variant as a file of the user', async () => {
     const folder = await makeFolder({ 'a.js': script })
     await precompress(folder)
     await writeFile(join(folder, 'a.js.gz'), 'mine')
@@ -270,18 +270,20 @@ describe('precompress, again', () => {
     expect(await readFile(join(folder, 'a.js.gz'), 'utf8')).toBe('mine')
   })
 
-  test.skipIf(process.platform === 'win32')('leaves out a link to a variant of its own', async () => {
+  test.skipIf(process.platform === 'win32')('excludes a link to a variant of its own', async () => {
     const folder = await makeFolder({ 'a.js': script })
     await precompress(folder)
     await symlink('a.js.br', join(folder, 'latest.br'))
     await writeFile(join(folder, 'a.js'), otherScript)
     const { manifest, warnings } = await precompress(folder)
     expect(manifest.files.map(({ path }) => path)).toEqual(['a.js'])
-    expect(warnings).toEqual([expect.stringMatching(/^latest\.br is left out: it is a symlink to a variant/)])
+    expect(warnings).toEqual([
+      expect.stringMatching(/^cannot include latest\.br: it is a symlink to a variant/),
+    ])
     expect((await precompress(folder)).manifest).toEqual(manifest)
   })
 
-  test('removes nothing outside the folder, nor through a link inside', async () => {
+  test('removes nothing outside the folder or through a link', async () => {
     const root = await makeFolder({ 'dist/assets/app.js': script, 'dist/other/app.js': script })
     const folder = join(root, 'dist')
     await precompress(folder)
@@ -295,7 +297,7 @@ describe('precompress, again', () => {
     expect((await readdir(join(folder, 'moved'))).toSorted()).toEqual(expect.arrayContaining(variantsToo))
   })
 
-  test('puts back a variant that was lost', async () => {
+  test('restores a lost variant', async () => {
     const folder = await makeFolder({ 'a.js': script })
     await precompress(folder)
     await unlink(join(folder, 'a.js.br'))
@@ -303,17 +305,17 @@ describe('precompress, again', () => {
     await expectSameAsFresh(folder)
   })
 
-  test('warns of a manifest that does not parse, and takes nothing for its own', async () => {
+  test('warns about an invalid manifest, and treats all variants as files of the user', async () => {
     const folder = await makeFolder({ 'a.js': script })
     await precompress(folder)
     await writeFile(join(folder, manifestPath), '{')
     const { warnings, removed, manifest } = await precompress(folder, { cache: false })
-    expect(warnings[0]).toMatch(/^\.serve-dist\/manifest\.json of an earlier pass cannot be read/)
+    expect(warnings[0]).toMatch(/^cannot read \.serve-dist\/manifest\.json of an earlier compression/)
     expect(removed).toEqual([])
     expect(manifest.files.map(({ path }) => path)).toEqual(['a.js', 'a.js.br', 'a.js.gz', 'a.js.zst'])
   })
 
-  test('knows its variants again after a kill before the manifest was written', async () => {
+  test('recognizes its variants after a kill before the manifest was written', async () => {
     const folder = await makeFolder({ 'a.js': script, 'gone.js': otherScript })
     const { manifest } = await precompress(folder)
     const claims = manifest.files.flatMap(({ path, variants }) =>
@@ -334,18 +336,18 @@ describe('precompress, again', () => {
   })
 })
 
-describe('precompress, in trouble', () => {
-  test('names a folder that is not there, or is a file', async () => {
+describe('precompress with errors', () => {
+  test('names a folder that is missing or a file', async () => {
     const folder = await makeFolder({ file: '' })
     expect(await problemsOf(precompress(join(folder, 'dist')))).toEqual([
-      `${join(folder, 'dist')}: no such folder; build first, or name the folder that the build wrote`,
+      `${join(folder, 'dist')}: the folder does not exist. Build first, or pass the folder that the build wrote.`,
     ])
     expect(await problemsOf(precompress(join(folder, 'file')))).toEqual([
-      `${join(folder, 'file')}: not a folder; name the folder that the build wrote`,
+      `${join(folder, 'file')}: this is not a folder. Name the folder that the build wrote.`,
     ])
   })
 
-  test('names every wrong option', async () => {
+  test('names every invalid option', async () => {
     const folder = await makeFolder()
     const options: object = {
       minimumSize: -1,
@@ -358,7 +360,7 @@ describe('precompress, in trouble', () => {
     expect(await readFolder(folder)).toEqual(new Map())
   })
 
-  test('names every file that was removed under its hands, and leaves nothing behind', async () => {
+  test('names every file that was removed during the compression, and leaves nothing behind', async () => {
     const folder = await makeFolder({ 'a.js': script, 'b.png': 'b', 'c.js': otherScript })
     const removeAtStart = async (): Promise<readonly string[]> => {
       const { unlinkSync } = await import('node:fs')
@@ -370,38 +372,38 @@ describe('precompress, in trouble', () => {
       return await problemsOf(precompress(folder, { onProgress }))
     }
     expect(await removeAtStart()).toEqual([
-      'a.js: cannot be compressed (ENOENT: no such file or directory)',
-      'b.png: cannot be compressed (ENOENT: no such file or directory)',
+      'a.js: compression failed: ENOENT: no such file or directory',
+      'b.png: compression failed: ENOENT: no such file or directory',
     ])
     expect([...(await readFolder(folder)).keys()]).toEqual(['c.js'])
     await expect(stat(join(folder, '.serve-dist'))).rejects.toThrow('ENOENT')
   })
 
-  test('refuses a file that changed during the pass', async () => {
+  test('rejects a file that changed during the compression', async () => {
     const folder = await makeFolder({ 'a.js': script, 'b.js': otherScript })
     const onProgress = ({ files }: Progress): void => {
       if (files === 2) appendFileSync(join(folder, 'b.js'), '//')
     }
     expect(await problemsOf(precompress(folder, { onProgress }))).toEqual([
-      'b.js: changed during the pass; run it after everything else that writes',
+      'b.js: the file changed during the compression. Compress the folder after all other programs have written to it.',
     ])
     expect([...(await readFolder(folder)).keys()]).toEqual(['a.js', 'b.js'])
   })
 
-  test('lets through what a callback throws', async () => {
+  test('rejects with an error of a callback', async () => {
     const folder = await makeFolder(build)
     await expect(precompress(folder, { onProgress: throwInTheMiddle })).rejects.toThrow(RangeError)
     expect([...(await readFolder(folder)).keys()]).toEqual(Object.keys(build).toSorted())
   })
 
-  test('names a folder that cannot be written to', async () => {
+  test('names a folder that is not writable', async () => {
     const folder = await makeFolder({ ...build, '.serve-dist': 'a file in the way' })
     const problems = await problemsOf(precompress(folder))
     expect(problems.length).toBeGreaterThan(0)
     expect(problems[0]).toMatch(/EEXIST|ENOTDIR/)
   })
 
-  test('leaves out a coding whose variant could not be named', async () => {
+  test('omits a coding if the name of its variant would be too long', async () => {
     const name = `${'n'.repeat(249)}.js`
     const folder = await makeFolder({ [name]: script })
     const { manifest } = await precompress(folder)
@@ -409,7 +411,7 @@ describe('precompress, in trouble', () => {
   })
 
   test.skipIf(process.platform === 'win32')(
-    'passes each warning on when it arises, and lists it in the report',
+    'reports each warning immediately and in the report',
     async () => {
       const folder = await makeFolder(build)
       await symlink('nowhere', join(folder, 'broken.txt'))
@@ -421,7 +423,7 @@ describe('precompress, in trouble', () => {
   )
 
   test.each(['yesterday', '-1', '1.5', '1e9', '999999999999'])(
-    'refuses %s as SOURCE_DATE_EPOCH',
+    'rejects %s as SOURCE_DATE_EPOCH',
     async (epoch) => {
       vi.stubEnv('SOURCE_DATE_EPOCH', epoch)
       expect(await problemsOf(precompress(await makeFolder()))).toEqual([
@@ -431,7 +433,7 @@ describe('precompress, in trouble', () => {
     },
   )
 
-  test('takes the clock where SOURCE_DATE_EPOCH is empty', async () => {
+  test('uses the clock if SOURCE_DATE_EPOCH is empty', async () => {
     vi.stubEnv('SOURCE_DATE_EPOCH', '')
     const { manifest } = await precompress(await makeFolder())
     expect(manifest).not.toHaveProperty('timesAreFixed')
@@ -453,7 +455,7 @@ async function timesOf(folder: string): Promise<[string, bigint, bigint][]> {
   )
 }
 
-/** All but the times equals what a first pass makes of the same originals. */
+/** Expects that the folder equals a first compression of the same originals, except for times. */
 async function expectSameAsFresh(folder: string): Promise<void> {
   const disk = await readFolder(folder)
   const { manifest } = await precompress(folder)

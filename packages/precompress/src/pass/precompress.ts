@@ -108,7 +108,8 @@ export async function runPass(
   const files = listed.filter(({ path }) => !earlier.variants.has(path))
   warnAboutForeignVariants(siblings.strangers, warn)
   warnOfNames(files, warn)
-  if (files.length === 0) warn(`${folder}: ${reasonOfEmptiness(options)}, so nothing is served`)
+  if (files.length === 0)
+    warn(`${folder}: ${reasonOfEmptiness(options)}, so the server would answer 404 to every request`)
 
   const encoder = openEncoder({
     ...tools,
@@ -191,14 +192,14 @@ function prune(cache: EncodingCache, size: number): void {
 
 function reasonOfEmptiness({ include, exclude }: PrecompressOptions): string {
   return include === undefined && exclude === undefined
-    ? 'it holds no file that can be served'
-    : '"include" and "exclude" leave no file in the build'
+    ? 'it contains no file that the server can send'
+    : '"include" and "exclude" select no file'
 }
 
 function warnOfNames(files: readonly ListedFile[], warn: (message: string) => void): void {
   for (const twins of groupCaseCollisions(files.map(({ path }) => path))) {
     warn(
-      `${twins.join(' and ')} differ only by case: on macOS and Windows one overwrites the other; rename all but one`,
+      `${twins.join(' and ')} differ only by case, so one overwrites the other on macOS and Windows. Rename all but one.`,
     )
   }
 }

@@ -18,17 +18,17 @@ function scripts(number: number): string {
 }
 
 describe('createPolicyCheck', () => {
-  test('lists what pages name and hold that their policies block, once, with the places and the cure', async () => {
+  test('reports blocked content of pages once, with places and the fix', async () => {
     const page = '<!doctype html>\n<img src=https://a.example/b.png>\n<p onclick=1>'
     expect(await warningsOf({ 'a.html': page, 'b.html': page })).toEqual([
-      'csp blocks https://a.example (img-src) in a.html:2, b.html:2; allow it with csp: { \'img-src\': ["https://a.example"] }, or take it out',
-      'csp blocks onclick (script-src) in a.html:3, b.html:3; add the listener in a script, or say csp: { attributes: true }',
+      'csp blocks https://a.example (img-src) in a.html:2, b.html:2. Allow it with csp: { \'img-src\': ["https://a.example"] }, or remove it.',
+      'csp blocks onclick (script-src) in a.html:3, b.html:3. Add the listener in a script, or set csp: { attributes: true }.',
     ])
     expect(await warningsOf({ 'a.html': page }, { attributes: true, 'img-src': ['*'] })).toEqual([])
     expect(await warningsOf({ 'a.html': page }, false)).toEqual([])
   })
 
-  test('takes the default of a value of the environment for its origin', async () => {
+  test('uses the default of an environment variable as its origin', async () => {
     const folder = await makeFolder({ 'env.js': '', 'a.html': '<img src=https://a.example/b.png>' })
     const { warnings } = await precompress(folder, {
       serving: { csp: { 'img-src': [{ env: 'IMAGES' }] } },
@@ -41,18 +41,20 @@ describe('createPolicyCheck', () => {
     expect(warnings).toEqual([])
   })
 
-  test('says that a policy in the page counts as well', async () => {
+  test('warns about a policy in a page', async () => {
     const [warning] = await warningsOf({
       'a.html': '\n<meta http-equiv=content-security-policy content="img-src *">',
     })
-    expect(warning).toMatch(/^a\.html:2: a <meta http-equiv="Content-Security-Policy"> counts beside/)
+    expect(warning).toMatch(
+      /^a\.html:2: a <meta http-equiv="Content-Security-Policy"> applies in addition to/,
+    )
   })
 
-  test('warns of a policy above 3 KB, and refuses one above 16 KB before anything is written', async () => {
+  test('warns about a policy above 3 KB, and rejects one above 16 KB before it writes', async () => {
     expect(await warningsOf({ 'a.html': scripts(50) })).toEqual([])
     const [warning] = await warningsOf({ 'a.html': scripts(60) })
     expect(warning).toMatch(
-      /^a\.html: its Content-Security-Policy has 60 hashes and 3\d{3} bytes; .*proxy_buffer_size 16k/,
+      /^a\.html: its Content-Security-Policy has 60 hashes and 3\d{3} bytes\. .*proxy_buffer_size 16k/,
     )
 
     const folder = await makeFolder({ 'a.html': scripts(300), 'b.html': scripts(10) })
@@ -62,16 +64,16 @@ describe('createPolicyCheck', () => {
     expect(await readFolder(folder)).toEqual(before)
   })
 
-  test('says that a server will not start with another policy in _headers', async () => {
+  test('warns about another policy in _headers, which stops the start of a server', async () => {
     const headers = '/*\n  content-security-policy: default-src *\n'
     expect(await warningsOf({ _headers: headers })).toEqual([
-      '_headers sets Content-Security-Policy, and a server will not start with it, for the rule csp sends this field; write its directives into csp, or say csp: false',
+      '_headers sets Content-Security-Policy, and a server will not start with it, for the rule csp sets this field. Move the directives into csp, or set csp: false.',
     ])
     expect(await warningsOf({ _headers: headers }, { reportOnly: true })).toEqual([])
     expect(await warningsOf({ _headers: '/*\n  ! Content-Security-Policy\n' })).toEqual([])
   })
 
-  test('tells of many pages and many things in a few lines', async () => {
+  test('summarizes many pages and many problems in a few lines', async () => {
     const images = Array.from({ length: 30 }, (_, index) => `<img src=https://${index}.example>`).join('')
     const page = scripts(60) + images
     const warnings = await warningsOf({ 'a.html': page, 'b.html': page, 'c.html': page, 'd.html': page })
@@ -80,17 +82,17 @@ describe('createPolicyCheck', () => {
       /^a\.html, b\.html, c\.html and 1 more: their Content-Security-Policy has up to 60 hashes and 3/,
     )
     expect(warnings[21]).toBe(
-      'csp blocks https://20.example (img-src), https://21.example (img-src), https://22.example (img-src) and 7 more too; allow what you know above, and build again',
+      'csp also blocks https://20.example (img-src), https://21.example (img-src), https://22.example (img-src) and 7 more. Fix the problems above, then build again.',
     )
   })
 
-  test('tells a file of the build from an event handler by more than its name', async () => {
+  test('distinguishes a file of the build from an event handler of the same name', async () => {
     expect(await warningsOf({ 'a.html': '<object data=online></object>' })).toEqual([
-      "csp blocks online (object-src) in a.html:1; allow it with csp: { 'object-src': [\"'self'\"] }, or take it out",
+      "csp blocks online (object-src) in a.html:1. Allow it with csp: { 'object-src': [\"'self'\"] }, or remove it.",
     ])
   })
 
-  test('says what the build adds to the policy, and why', async () => {
+  test('returns the sources that the build adds to the policy, with reasons', async () => {
     const folder = await makeFolder({ 'a.wasm': '\0asm' })
     const need = { directive: 'script-src', source: "'wasm-unsafe-eval'", reason: 'a.wasm is WebAssembly' }
     const { policyNeeds, manifest } = await precompress(folder, { serving: { csp: true } })

@@ -17,10 +17,10 @@ import { joinFirstNames } from '@serve-dist/foundation/text/join-first-names'
 import type { PageElement } from '../links/elements-of-page.ts'
 import { type Blocked, findBlocked } from './find-blocked.ts'
 
-/** Looks at pages one by one, then says what their policies block and which are too long. */
+/** Examines pages one by one, then reports blocked content and policies that are too long. */
 export interface PolicyCheck {
   readonly look: (path: string, elements: readonly PageElement[], policy: PagePolicy | undefined) => void
-  /** @throws OperatorError that names the pages whose policy no proxy takes. */
+  /** @throws OperatorError that names pages whose policy is too long for proxies. */
   readonly finish: (warn: (message: string) => void) => void
 }
 
@@ -28,11 +28,11 @@ export interface CheckedBuild {
   readonly serving: ServingRules | undefined
   readonly environment: RuntimeEnvironment | undefined
   readonly needs: BuildPolicy
-  /** The text of `_headers`. */
+  /** Text of `_headers`. */
   readonly headersFile: string
 }
 
-/** The check of the pages of a build that is sent with policies; `undefined` where it is not. */
+/** Creates the policy check. Returns `undefined` if the build has no rule `csp`. */
 export function createPolicyCheck({
   serving,
   environment,
@@ -69,26 +69,26 @@ export function createPolicyCheck({
     },
     finish: (warn) => {
       if (new RegExp(`^[ \\t]+${field}[ \\t]*:`, 'im').test(headersFile))
-        warn(`_headers sets ${field}, and a server will not start with it, for ${beside}`)
+        warn(`_headers sets ${field}, so a server does not start: ${beside}`)
       const refused = long.filter(({ bytes }) => bytes > mostPolicyBytes)
       if (refused.length > 0)
         throw new OperatorError(
           'SD_PASS_FAILED',
-          `${describeLong(refused, field)}, which hardly a proxy takes (most: ${mostPolicyBytes}); ${cure}`,
+          `${describeLong(refused, field)}. Few proxies accept more than ${mostPolicyBytes} bytes. ${cure}.`,
         )
       if (long.length > 0)
         warn(
-          `${describeLong(long, field)}; proxies such as nginx take 4 KB for all fields by default and answer 502 to more; ${cure}, or let the proxy take more (nginx: proxy_buffer_size 16k)`,
+          `${describeLong(long, field)}. Proxies such as nginx accept 4 KB of fields by default and otherwise answer 502. ${cure}, or raise the proxy's limit (nginx: proxy_buffer_size 16k).`,
         )
       const all = [...found].toSorted(([, one], [, other]) => other.places.size - one.places.size)
       for (const [what, { blocked, places }] of all.slice(0, mostLines))
-        warn(`csp blocks ${what} in ${joinFirstNames([...places])}; ${cureOf(blocked)}`)
+        warn(`csp blocks ${what} in ${joinFirstNames([...places])}. ${cureOf(blocked)}`)
       const rest = all.slice(mostLines).map(([what]) => what)
       if (rest.length > 0)
-        warn(`csp blocks ${joinFirstNames(rest)} too; allow what you know above, and build again`)
+        warn(`csp also blocks ${joinFirstNames(rest)}. Fix the problems above, then build again.`)
       if (withOwn.length > 0)
         warn(
-          `${joinFirstNames(withOwn)}: a <meta http-equiv="Content-Security-Policy"> counts beside the field of csp: a browser allows only what both allow; take it out`,
+          `${joinFirstNames(withOwn)}: a <meta http-equiv="Content-Security-Policy"> applies in addition to csp, so browsers allow only what both allow. Remove the element.`,
         )
     },
   }
@@ -105,10 +105,10 @@ interface LongPolicy {
   readonly hashes: number
 }
 
-/** Things that are told of in a line each. */
+/** Maximum number of blocked items with a line each. */
 const mostLines = 20
 
-/** One line, though all pages of a build may be alike. */
+/** Describes all long policies in one line. */
 function describeLong(pages: readonly LongPolicy[], field: string): string {
   const sorted = pages.toSorted((a, b) => b.bytes - a.bytes)
   const [{ hashes, bytes } = { hashes: 0, bytes: 0 }] = sorted
@@ -117,13 +117,13 @@ function describeLong(pages: readonly LongPolicy[], field: string): string {
   return `${names}: ${their} ${field} has ${most}${hashes} hashes and ${bytes} bytes`
 }
 
-const cure = 'move inline scripts and styles into files, and style attributes into classes'
+const cure = 'Move inline scripts and styles into files, and style attributes into classes'
 
 function cureOf({ what, directive, source }: Blocked): string {
-  if (source !== undefined) return `allow it with csp: { '${directive}': ["${source}"] }, or take it out`
+  if (source !== undefined) return `Allow it with csp: { '${directive}': ["${source}"] }, or remove it.`
   return what === 'javascript:'
-    ? 'no hash allows such a URL: use a button and a listener'
-    : 'add the listener in a script, or say csp: { attributes: true }'
+    ? 'No hash allows such a URL. Use a button and a listener.'
+    : 'Add the listener in a script, or set csp: { attributes: true }.'
 }
 
 function isOwnPolicy({ tag, kind, attributes }: PageElement): boolean {

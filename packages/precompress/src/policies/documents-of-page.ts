@@ -1,16 +1,16 @@
 import { elementsOfPage, type PageElement } from '../links/elements-of-page.ts'
 
-/** A page, or the document in an `<iframe srcdoc>` of it, which obeys the same policy. */
+/** A page, or the document of an `<iframe srcdoc>`, to which the same policy applies. */
 export interface PageDocument {
   readonly elements: readonly PageElement[]
-  /** Whether a sandbox lets it run scripts. */
+  /** Whether the document may run scripts, which a sandbox can forbid. */
   readonly scripting: boolean
 }
 
-/** Deeper frames are not looked into: what nests like this is no page of anybody's. */
+/** Maximum depth of nested frames. Real pages do not nest deeper. */
 const deepestFrame = 7
 
-/** A page and the documents in it; the elements of a frame have the line of its `<iframe>`. */
+/** Returns a page and its embedded documents. Elements of a frame get the line of its `<iframe>`. */
 export function documentsOfPage(
   elements: readonly PageElement[],
   scripting = true,

@@ -61,7 +61,7 @@ describe('findBlocked', () => {
       '<style>@import url(https://a.example/b.css);@font-face{src:url("https://b.example")}a{b:url(https://c.example)}</style>',
       ['1: https://a.example style-src', '1: https://b.example font-src', '1: https://c.example img-src'],
     ],
-  ])('%j', (html, expected) => {
+  ])('returns the blocked items of %j', (html, expected) => {
     expect(blockedIn(html)).toEqual(expected)
   })
 
@@ -78,7 +78,7 @@ describe('findBlocked', () => {
     [{ 'img-src': ['http://a.example:80'] }, '<img src=https://a.example>'],
     [{ 'script-src-elem': ["'unsafe-inline'"] }, '<a href=javascript:1>'],
     [{ 'script-src': ["'unsafe-inline'"] }, '<a href=javascript:1 onclick=2>'],
-  ])('allows what %j says', (rules, html) => {
+  ])('allows the sources of %j', (rules, html) => {
     expect(blockedIn(html, rules)).toEqual([])
   })
 
@@ -88,7 +88,7 @@ describe('findBlocked', () => {
     [{ 'img-src': ['*.example.org'] }, '<img src=https://example.org>'],
     [{ 'img-src': ['https://a.example'] }, '<img src=https://a.example:8443>'],
     [{ 'img-src': ['https://a.example:443'] }, '<img src=https://a.example:8443>'],
-  ])('blocks what %j does not say', (rules, html) => {
+  ])('blocks other sources than those of %j', (rules, html) => {
     expect(blockedIn(html, rules)).toHaveLength(1)
   })
 })

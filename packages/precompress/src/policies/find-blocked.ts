@@ -5,19 +5,19 @@ import { inlineOf } from './policy-of-elements.ts'
 import { parseUrl } from '../links/parse-url.ts'
 import { isAllowed, ownOrigin } from './is-allowed.ts'
 
-/** Something in a page that its policy blocks. */
+/** An item of a page that its policy blocks. */
 export interface Blocked {
-  /** Such as `https://cdn.example.org`, `onclick` or `javascript:`. */
+  /** For example `https://cdn.example.org`, `onclick` or `javascript:`. */
   readonly what: string
   /** The directive that blocks it. */
   readonly directive: string
-  /** What would allow it there; none where nothing does. */
+  /** The source that would allow the item. Absent if no source can. */
   readonly source?: string
-  /** From 1. */
+  /** Line number from 1. */
   readonly line: number
 }
 
-/** The directives that a kind of fetch asks, the first that a policy has (CSP Level 3 §6.8.4). */
+/** Directives for a kind of fetch. The first one that a policy has applies (CSP Level 3 §6.8.4). */
 const asked: Readonly<Record<string, readonly string[]>> = {
   script: ['script-src-elem', 'script-src', 'default-src'],
   style: ['style-src-elem', 'style-src', 'default-src'],
@@ -33,7 +33,7 @@ const asked: Readonly<Record<string, readonly string[]>> = {
   handler: ['script-src-attr', 'script-src', 'default-src'],
 }
 
-/** Which kind of fetch an attribute asks for, by the element. */
+/** The kind of fetch for each attribute, by element. */
 const fetches: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   script: { src: 'script' },
   img: { src: 'image', srcset: 'image' },
@@ -66,8 +66,8 @@ const ofLinks: readonly (readonly [relation: string, kind: string])[] = [
 const preloads = ['script', 'style', 'image', 'font', 'fetch']
 
 /**
- * What a page names or holds that a policy blocks: files and frames of other origins, targets of forms, `javascript:`
- * URLs, event handlers. What scripts ask for later nobody can see here.
+ * Returns the items of a page that a policy blocks: files and frames of other origins, targets of forms, `javascript:`
+ * URLs, event handlers. Does not examine scripts.
  */
 export function findBlocked(elements: readonly PageElement[], policy: string): Blocked[] {
   const directives = parsePolicy(policy)
@@ -124,7 +124,7 @@ function directiveFor(kind: string, directives: Context['directives']): string {
   return asked[kind]?.find((name) => directives.has(name)) ?? ''
 }
 
-/** A frame without a `<base>` of its own has that of its page. */
+/** Returns the base URL. A frame without a `<base>` inherits it from its page. */
 function baseOf(elements: readonly PageElement[], otherwise: string): string {
   return parseUrl(baseUrlOf(elements) ?? otherwise, ownOrigin)?.href ?? otherwise
 }
@@ -150,7 +150,7 @@ function namedBy({ tag, kind, attributes, text = '' }: PageElement): [kind: stri
     const { href = '' } = attributes
     return isScriptUrl(href) ? [['frame', href]] : []
   }
-  // A document of the page's own takes the place of what `src` names.
+  // With `srcdoc`, the browser ignores `src`.
   if (tag === 'iframe' && attributes['srcdoc'] !== undefined) return []
   const named = Object.entries((kind === 'html' ? fetches : ofSvg)[tag.toLowerCase()] ?? {})
   return named.flatMap(([name, found]) => {
@@ -161,7 +161,7 @@ function namedBy({ tag, kind, attributes, text = '' }: PageElement): [kind: stri
   })
 }
 
-/** Modules of other origins; what else stands there names none. */
+/** Returns the modules of an import map. */
 function fetchesOfImportMap(text: string): [kind: string, url: string][] {
   const found: [string, string][] = []
   try {
@@ -170,13 +170,13 @@ function fetchesOfImportMap(text: string): [kind: string, url: string][] {
       return value
     })
   } catch {
-    // A browser ignores it, with a line in its console.
+    // A browser ignores an invalid map.
     return []
   }
   return found
 }
 
-/** Style sheets, fonts and images that an inline style asks for. */
+/** Returns the stylesheets, fonts and images of an inline style. */
 function fetchesOfStyle(text: string): [kind: string, url: string][] {
   const imports = [...text.matchAll(/@import\s+(?:url\(\s*)?["']?([^"')\s;]+)/gi)]
   const rest = text.replaceAll(/@import[^;]*;?/gi, '')

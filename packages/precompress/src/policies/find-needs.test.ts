@@ -29,7 +29,7 @@ describe('findNeeds', () => {
       '<audio src="data:audio/wav;base64,AA">',
       ["media-src 'self': a.html holds media", 'media-src data:: a.html holds media'],
     ],
-    // Vite 6, 7 and 8, as they wrote them: minified, and not.
+    // Output of Vite 6, 7 and 8, with and without minification.
     [
       'a.js',
       'try{if(n=a&&(self.URL||self.webkitURL).createObjectURL(a),!n)throw"";const s=new Worker(n,{name:t==null?void 0:t.name});',
@@ -50,7 +50,7 @@ describe('findNeeds', () => {
     ['a.js', 'link.href = URL.createObjectURL(file); new Worker("/w.js")', []],
     ['a.js', 'new Worker(new URL("/w.js", import.meta.url))', []],
     ['a.css', 'a{background:url(data:image/png;base64,AA)}', []],
-  ])('of %s: %s', async (path, text, expected) => {
+  ])('finds the needs of %s: %s', async (path, text, expected) => {
     expect(await needsOf(path, text)).toEqual(expected)
   })
 })

@@ -11,17 +11,17 @@ const media: readonly Need[] = ["'self'", 'data:'].map((source) => ({ directive:
 const blobWorker: readonly Need[] = ["'self'", 'blob:'].map((source) => ({ directive: 'worker-src', source }))
 const dataWorker: readonly Need[] = ["'self'", 'data:'].map((source) => ({ directive: 'worker-src', source }))
 
-/** A worker from a URL that was made a moment before, as in Vite's `?worker&inline` (6 to 8). */
+/** A worker from a blob URL, as in Vite's `?worker&inline` (6 to 8). */
 const startsBlobWorker =
   /\bcreateObjectURL\b[^;]{0,60}[;),][^]{0,120}?\bnew Worker\([\w$]+[,)]|new Worker\([^;]{0,60}createObjectURL\(/
 
-/** As Vite writes `?sharedworker&inline`. */
+/** Vite's output for `?sharedworker&inline`. */
 const startsDataWorker = /new SharedWorker\(\s*["'`]data:/
 
-/** Milliseconds of work between looks at the event loop: a server that reloads answers meanwhile. */
+/** Milliseconds of work before it yields to the event loop, so that a server can answer during a reload. */
 const longestSlice = 4
 
-/** What files of a build show that its policy must name, each with the file. */
+/** Returns the sources that the files of a build need in a policy, with the reasons. */
 export async function findNeeds(folder: string, files: readonly DescribedFile[]): Promise<PolicyNeed[]> {
   const needs: PolicyNeed[] = []
   let begun = performance.now()

@@ -1,9 +1,9 @@
-/** A page's own origin, whichever it will be. */
+/** A placeholder for the page's own origin. */
 export const ownOrigin = 'https://page.invalid'
 
 const hostSource = /^(?:([a-z][a-z\d+.-]*):\/\/)?(\*|(?:\*\.)?[\w.-]+)(?::(\d+|\*))?(\/.*)?$/i
 
-/** Whether one of these sources allows a URL (CSP Level 3 §6.7.2.8), as far as a build can know. */
+/** Returns whether a source allows a URL (CSP Level 3 §6.7.2.8), as far as a build can know. */
 export function isAllowed(url: URL, sources: readonly string[]): boolean {
   return sources.some((source) => {
     if (source === "'self'") return url.origin === ownOrigin
@@ -20,7 +20,7 @@ function isHost(host: string, found: string): boolean {
   return host.startsWith('*.') ? found.endsWith(host.slice(1)) : found === host
 }
 
-/** 80 stands for 443 as well, as `http` does for `https`. */
+/** Port 80 also allows 443, as `http` allows `https`. */
 function isPort(port: string | undefined, url: URL): boolean {
   const usual = defaultPorts[url.protocol]
   const found = url.port === '' ? usual : url.port
@@ -29,7 +29,7 @@ function isPort(port: string | undefined, url: URL): boolean {
 
 const defaultPorts: Readonly<Record<string, string>> = { 'http:': '80', 'https:': '443' }
 
-/** `http` stands for `https` as well. */
+/** `http` also allows `https`. */
 function isScheme(scheme: string, { protocol }: URL): boolean {
   const name = scheme.toLowerCase()
   return protocol === `${name}:` || protocol === `${name}s:`

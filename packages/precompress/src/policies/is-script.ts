@@ -3,7 +3,7 @@ import type { PageElement } from '../links/elements-of-page.ts'
 type Kind = PageElement['kind']
 type Attributes = PageElement['attributes']
 
-/** The types of JavaScript (MIME Sniffing §4.6): nothing else may stand in the value, no parameter either. */
+/** The JavaScript types (MIME Sniffing §4.6). Values with parameters do not match. */
 const scriptTypes: ReadonlySet<string> = new Set([
   ...['ecmascript', 'javascript', 'x-ecmascript', 'x-javascript'].flatMap((name) => [
     `application/${name}`,
@@ -16,8 +16,8 @@ const scriptTypes: ReadonlySet<string> = new Set([
 const otherTypes: ReadonlySet<string> = new Set(['module', 'importmap', 'speculationrules'])
 
 /**
- * Whether a browser asks the policy for a script without a file of its own (HTML §4.12.1.1, "prepare the script element"):
- * it asks before it looks at `for` and `event`.
+ * Returns whether a policy applies to an inline script (HTML §4.12.1.1, "prepare the script element"). The attributes
+ * `for` and `event` do not matter, because browsers check the policy first.
  */
 export function isScript(kind: Kind, attributes: Attributes, text: string): boolean {
   if (kind === 'other' || text === '') return false

@@ -1,7 +1,7 @@
 import type { BuildPolicy } from '@serve-dist/manifest'
 import type { PolicyNeed } from '../record/build-record.ts'
 
-/** The sources that pages of a build need, by directive; each once, sorted. */
+/** Combines needs into a policy: the sources of each directive, unique and sorted. */
 export function joinNeeds(needs: readonly PolicyNeed[]): BuildPolicy {
   const names = [...new Set(needs.map(({ directive }) => directive))].toSorted()
   const sourcesOf = (name: string): string[] =>

@@ -6,12 +6,12 @@ import { isScript } from './is-script.ts'
 
 type Kind = keyof PagePolicy
 
-/** What of one element would run or apply, each with the text that a browser hashes. */
+/** An inline item of an element, with the text that a browser hashes. */
 type Inline = readonly [kind: Kind, text: string]
 
 /**
- * What a policy must name to let a page run: scripts, styles, `style` attributes and event handlers, with those of the
- * documents in its `srcdoc`, which obey the same policy. `undefined` where there is nothing of the kind.
+ * Returns the hashes that a page needs in its policy: scripts, styles, `style` attributes and event handlers. Includes
+ * documents of `srcdoc`, because the same policy applies. `undefined` if there are none.
  */
 export function policyOfElements(elements: readonly PageElement[]): PagePolicy | undefined {
   const found: Record<Kind, Set<string>> = {
@@ -31,15 +31,15 @@ export function policyOfElements(elements: readonly PageElement[]): PagePolicy |
   return policy.length === 0 ? undefined : Object.fromEntries(policy)
 }
 
-/** What of one element a policy without hashes blocks. */
+/** Returns the items of an element that a policy without hashes blocks. */
 export function inlineOf({ tag, kind, attributes, text = '' }: PageElement): Inline[] {
   const inline: Inline[] = []
   if (tag === 'script' && isScript(kind, attributes, text)) inline.push(['scripts', text])
-  // Chromium asks whatever its type is, and for an empty one as well.
+  // Chromium checks the policy for any type, and for an empty style.
   if (tag === 'style' && kind !== 'other') inline.push(['styles', text])
   for (const [name, value] of Object.entries(attributes)) {
     if (name === 'style') inline.push(['styleAttributes', value])
-    // Shorter names are words, such as `once`. One that is no event costs a hash and allows nothing.
+    // Shorter names are words, such as `once`. A name that is not an event only costs a hash.
     else if (/^on[a-z]{3,}$/.test(name)) inline.push(['scriptAttributes', value])
   }
   return inline

@@ -9,81 +9,81 @@ import type {
 /** The version of the format that this package reads and writes. */
 export const recordVersion = 1
 
-/** What the bundler knew when it wrote a folder, and nobody can tell from the files later. Paths are relative to it, with `/`. */
+/** The bundler's facts about a folder that the files alone do not show. Paths are relative to the folder, with `/`. */
 export interface BuildRecord {
   readonly version: typeof recordVersion
-  /** When the build wrote: ISO 8601, UTC, whole seconds; `SOURCE_DATE_EPOCH` if that is set. */
+  /** Time of the build: ISO 8601, UTC, whole seconds; `SOURCE_DATE_EPOCH` if set. */
   readonly time: string
-  /** Whether the build had only begun to write: one that fails says no more. */
+  /** Set while the build writes. A failed build leaves such a record. */
   readonly begun?: boolean
-  /** Whether browsers or a server run what the folder holds. */
+  /** Whether browsers or a server run the output. */
   readonly role: 'client' | 'server'
-  /** The path under which the build is served; begins and ends with `/`. */
+  /** The URL path of the build. Starts and ends with `/`. */
   readonly base: string
   readonly appType: AppType
-  /** The folder of hashed assets, without a slash at its end; `''` for the root or none. */
+  /** The folder of hashed assets without a trailing slash; `''` for the root or none. */
   readonly assetsDirectory: string
-  /** What the plugin's options take and leave. */
+  /** The options `include` and `exclude` of the plugin. */
   readonly selection: Selection
   readonly codings?: readonly ContentCoding[]
   readonly minimumSize?: number
   readonly serving?: ServingRules
-  /** What the application takes from the environment of the process that serves it. */
+  /** The environment variables of the server that the application reads. */
   readonly environment?: RuntimeEnvironment
-  /** What the bundler knew that a `Content-Security-Policy` must name. */
+  /** Sources that the bundler knows a `Content-Security-Policy` must name. */
   readonly policy?: readonly PolicyNeed[]
-  /** The scripts of workers. */
+  /** Paths of scripts of workers. */
   readonly workers?: readonly string[]
-  /** What pages announce ahead; `false`: nothing. */
+  /** Which files pages announce. `false`: none. */
   readonly preload: PagePreloads | false
-  /** Globs of files whose names the framework hashes by contract, whoever writes them. */
+  /** Globs of files whose names the framework hashes by contract. */
   readonly promises: readonly string[]
-  /** The files whose names the bundler hashed, by path. */
+  /** Files whose names the bundler hashed, by path. */
   readonly hashed: Readonly<Record<string, HashedFile>>
-  /** The chunks of the build, by path. */
+  /** Chunks of the build, by path. */
   readonly graph: Readonly<Record<string, ChunkNeeds>>
-  /** The chunks that a build for a server wrote into this folder of a client; `writeRecord` finds them. */
+  /** Chunks of a server build in this folder of a client. `writeRecord` finds them. */
   readonly serverChunks?: readonly string[]
 }
 
 /** A source that a `Content-Security-Policy` must name so that this build works. */
 export interface PolicyNeed {
-  /** Such as `worker-src`. */
+  /** For example `worker-src`. */
   readonly directive: string
-  /** As it stands in the field, quotes included. */
+  /** The source as in the header field, with quotes. */
   readonly source: string
-  /** What in the build needs it, for whoever reads the policy: "an inline worker in main.js". */
+  /** The part of the build that needs the source, such as "an inline worker in main.js". */
   readonly reason: string
 }
 
-/** What pages announce besides scripts and styles. */
+/** Announcements of pages in addition to scripts and styles. */
 export interface PagePreloads {
   readonly fonts: boolean
 }
 
-/** A file whose name carries a hash of these very bytes. */
+/** A file whose name contains a hash of its bytes. */
 export interface HashedFile {
   /** Lower-case hexadecimal. */
   readonly sha256: string
-  /** The path with `[hash]` in the place of each hash, where the bundler tells which part that is. */
+  /** The path with `[hash]` instead of each hash, if the bundler tells which part that is. */
   readonly stem?: string
 }
 
-/** What one chunk cannot run without; what it may import later is not among it. */
+/** The static dependencies of a chunk. */
 export interface ChunkNeeds {
-  /** Chunks, in the order in which they are imported. */
+  /** Chunks in import order. */
   readonly imports: readonly string[]
   readonly styles: readonly string[]
 }
 
-/** A record as the cache keeps it, where it may be far from the folder that it is of. */
+/** A record in the cache, which may be far from the folder. */
 export interface StoredRecord {
-  /** The project's root, absolute. */
+  /** Absolute path of the project's root. */
   readonly root: string
-  /** The folder that the build wrote, absolute. */
+  /** Absolute path of the output folder. */
   readonly folder: string
   readonly record: BuildRecord
 }
 
-/** A record before it is written: `writeRecord` dates it. */
+/** A record before `writeRecord` adds its version and time. */
 export type BuildFacts = Omit<BuildRecord, 'version' | 'time' | 'serverChunks'>

@@ -5,33 +5,36 @@ import { digestOfFile } from '../folder/describe-file.ts'
 import type { BuildRecord, HashedFile, StoredRecord } from './build-record.ts'
 import { readCachedRecords, readRecord } from './record-files.ts'
 
-/** What builds wrote down about a folder. */
+/** Records about a folder. */
 export interface FoundRecords {
-  /** The one that says how the folder is served, and where it was found. */
+  /** The record that decides how the folder is served, and its source. */
   readonly main: { readonly record: BuildRecord; readonly source: 'record' | 'cache' } | undefined
-  /** That one, and all that the caller holds: their promises and graphs are about this folder. */
+  /** The main record and the given records. Their promises and graphs are about this folder. */
   readonly promising: readonly BuildRecord[]
-  /** Every one whose hashed names may be among the files, that one included. */
+  /** All records whose hashed names may be in the folder, including the main record. */
   readonly all: readonly BuildRecord[]
-  /** Folders inside this one that builds wrote for a server, relative to it, with `/`. */
+  /** Subfolders that builds wrote for a server, relative to the folder, with `/`. */
   readonly serverFolders: readonly string[]
-  /** Everything in the folder, hidden files and folders too; relative to it, with `/`. */
+  /** All files and folders, including hidden ones, relative to the folder, with `/`. */
   readonly names: readonly string[]
 }
 
 export interface RecordSearch {
-  /** Records that the caller holds: they count like the one in the folder. */
+  /** Records of the caller. They have the same rank as the folder's record. */
   readonly given: readonly BuildRecord[]
-  /** The project, or where the command runs: its caches are looked at besides those above the folder. */
+  /** The project's root or the working directory. Its caches are searched in addition to those above the folder. */
   readonly root: string
   readonly warn: (message: string) => void
 }
 
 /**
- * The record in the folder counts, else the cached one of this very folder unless all of its hashed files are gone, else
- * of all cached ones that of which most lie here: a framework copies its builds together, and leaves hidden folders behind.
+ * Finds the records of a folder.
  *
- * @param folder - the real, absolute path of a folder that is there.
+ * The main record is the folder's own record. Otherwise it is the cached record of this folder, unless all its hashed
+ * files are gone. Otherwise it is the cached record with the most files here, because frameworks copy builds without
+ * hidden folders.
+ *
+ * @param folder - real, absolute path of an existing folder.
  */
 export async function findRecords(
   folder: string,
@@ -59,7 +62,7 @@ export async function findRecords(
   }
 }
 
-/** Everything in the folder; the pass itself refuses a folder of the build that it cannot list. */
+/** Lists all names in the folder. Skips unreadable folders, because the compression reports them. */
 function namesBelow(folder: string, parent: string): string[] {
   const entries = entriesOf(join(folder, parent))
   return entries.flatMap((entry) => {
@@ -82,7 +85,9 @@ function isOfClient({ role }: BuildRecord): boolean {
 
 type FileCount = (record: BuildRecord) => Promise<number>
 
-/** Counts the hashed files of a record that lie in the folder, wherever in it, with the bytes that were hashed. */
+/**
+ * Creates a function that counts the hashed files of a record in the folder, in any subfolder and with the same digest.
+ */
 function createFileCount(folder: string, names: readonly string[]): FileCount {
   const byName = new Map<string, string[]>()
   for (const path of names) byName.set(lastName(path), [...(byName.get(lastName(path)) ?? []), path])
@@ -103,8 +108,8 @@ function createFileCount(folder: string, names: readonly string[]): FileCount {
 }
 
 /**
- * The record of which most hashed files lie in the folder: at least half of its own, for two applications may share a
- * chunk of a library and nothing else.
+ * Returns the record with the most hashed files in the folder. At least half of its files must be here, because two
+ * applications may share a chunk of a library.
  */
 async function mostFiles(
   records: readonly BuildRecord[],
@@ -119,7 +124,7 @@ async function mostFiles(
   return best
 }
 
-/** Where builds wrote for a server; one with pages in which a pass ran is a site, whatever wrote it. */
+/** Returns the folders of server builds. A folder with pages and a manifest is a site, not a server folder. */
 function serverFoldersOf(
   folder: string,
   names: readonly string[],
@@ -132,7 +137,7 @@ function serverFoldersOf(
   const isThere = new Set(names)
   const known = cached.flatMap(({ folder: recorded, record: { role, graph } }) => {
     const name = relative(folder, recorded).split(sep).join('/')
-    // Another build may have written something else there since.
+    // Another build may have replaced the content since.
     const isStillThere = Object.keys(graph).some((path) => isThere.has(`${name}/${path}`))
     return role === 'server' && isStillThere ? [name] : []
   })
@@ -148,15 +153,15 @@ function lastName(path: string): string {
   return path.slice(path.lastIndexOf('/') + 1)
 }
 
-/** Whether a path is the other, or the other below some folder. */
+/** Returns whether two paths are equal, or one is the other in a subfolder. */
 export function endsAs(path: string, end: string): boolean {
   return path === end || path.endsWith(`/${end}`)
 }
 
-/** What is known of a hashed name; `undefined` for one that is not hashed, or was for other bytes. */
+/** Returns the facts about a hashed name. `undefined` if the name has no hash, or the hash belongs to other bytes. */
 export type FindHashedName = (path: string, sha256: string) => HashedFile | undefined
 
-/** Looks hashed names up by their digest: the same file may lie below another folder now. */
+/** Indexes hashed names by digest, because a file may have moved into another folder. */
 export function indexHashedNames(records: readonly BuildRecord[]): FindHashedName {
   const byDigest = new Map<string, { readonly recorded: string; readonly file: HashedFile }[]>()
   for (const [recorded, file] of records.flatMap(({ hashed }) => Object.entries(hashed))) {

@@ -44,7 +44,7 @@ const record: fc.Arbitrary<BuildRecord> = fc
   .map(([all, some]) => Object.assign(all, some))
 
 describe('parseRecord', () => {
-  test('reads back every record', () => {
+  test('reads every written record', () => {
     fc.assert(
       fc.property(record, (found) => {
         expect(parseRecord(JSON.stringify(found))).toEqual(JSON.parse(JSON.stringify(found)))
@@ -54,7 +54,7 @@ describe('parseRecord', () => {
     )
   })
 
-  test('says what is wrong, and where', () => {
+  test('reports each problem with its place', () => {
     fc.assert(
       fc.property(fc.json(), (text) => {
         expect(() => parseRecord(text)).toThrow(TypeError)

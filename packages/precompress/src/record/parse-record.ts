@@ -52,12 +52,12 @@ const record = s.objectOf<BuildRecord>({
 
 const storedRecord = s.objectOf<StoredRecord>({ root: folder, folder, record })
 
-/** Reads the text of `record.json`; throws a TypeError that names all that is wrong with it. */
+/** Parses the text of `record.json`. Throws a TypeError that lists all problems. */
 export function parseRecord(json: string): BuildRecord {
   return parse(record, json)
 }
 
-/** Reads the text of a record in the cache. */
+/** Parses the text of a cached record. */
 export function parseStoredRecord(json: string): StoredRecord {
   return parse(storedRecord, json)
 }

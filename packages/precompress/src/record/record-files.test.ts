@@ -28,7 +28,7 @@ async function makeProject(): Promise<{ root: string; folder: string }> {
 }
 
 describe('writeRecord', () => {
-  test('writes what readRecord and readCachedRecords read', async () => {
+  test('writes a record that readRecord and readCachedRecords read', async () => {
     vi.stubEnv('SOURCE_DATE_EPOCH', '1769860800')
     const { root, folder } = await makeProject()
     const record = writeRecord(folder, facts, { root })
@@ -38,7 +38,7 @@ describe('writeRecord', () => {
     expect(await readdir(join(folder, '.serve-dist'))).toEqual(['record.json'])
   })
 
-  test('keeps what the folder knew of files that are still there', async () => {
+  test('keeps facts about files that still exist', async () => {
     const { root, folder } = await makeProject()
     const gone = { sha256: digest }
     writeRecord(folder, { ...facts, hashed: { ...facts.hashed, 'assets/gone.js': gone } }, { root })
@@ -49,7 +49,7 @@ describe('writeRecord', () => {
     expect(record?.hashed).not.toHaveProperty('assets/gone.js')
   })
 
-  test('leaves a folder that a client wrote to the client, when a server adds to it', async () => {
+  test("keeps a client's record when a server build adds files", async () => {
     const { root, folder } = await makeProject()
     writeRecord(folder, facts, { root })
     const ofServer = { 'index.html': { sha256: digest } }
@@ -57,14 +57,14 @@ describe('writeRecord', () => {
     expect(readRecord(folder)).toMatchObject({ role: 'client', base: '/app/', hashed: ofServer })
   })
 
-  test('keeps the records of two outputs of one project apart', async () => {
+  test('keeps the records of two outputs of a project apart', async () => {
     const { root, folder } = await makeProject()
     writeRecord(folder, facts, { root })
     writeRecord(join(root, 'other'), { ...facts, role: 'server' }, { root })
     expect(readCachedRecords([root]).map((stored) => stored.folder)).toHaveLength(2)
   })
 
-  test('is found from a folder outside of the package that built it', async () => {
+  test('writes a record that is found from a folder outside the package', async () => {
     const workspace = await makeFolder({ 'package.json': '{}', 'apps/one/package.json': '{}' })
     const folder = join(workspace, 'dist/one')
     writeRecord(folder, facts, { root: join(workspace, 'apps/one') })
@@ -72,7 +72,7 @@ describe('writeRecord', () => {
     expect(readCachedRecords([join(workspace, 'apps/one')])).toHaveLength(1)
   })
 
-  test('removes records from the cache that are older than 30 days', async () => {
+  test('removes cached records that are older than 30 days', async () => {
     const { root, folder } = await makeProject()
     writeRecord(join(root, 'old'), facts, { root })
     const [name = ''] = await readdir(join(root, caches))
@@ -82,7 +82,7 @@ describe('writeRecord', () => {
     expect(readCachedRecords([root]).map((stored) => stored.folder)).toEqual([folder])
   })
 
-  test('does without a cache where none can be written', async () => {
+  test('continues if it cannot write to the cache', async () => {
     const { root, folder } = await makeProject()
     await writeFile(join(root, 'node_modules'), 'a file')
     writeRecord(folder, facts, { root })
@@ -91,19 +91,21 @@ describe('writeRecord', () => {
     writeRecord(folder, facts, { root })
   })
 
-  test('fails where the folder cannot be written to', async () => {
+  test('fails if the folder is not writable', async () => {
     const { root } = await makeProject()
-    expect(() => writeRecord(join(root, 'package.json'), facts, { root })).toThrow('cannot be written to')
+    expect(() => writeRecord(join(root, 'package.json'), facts, { root })).toThrow(
+      'cannot write to this folder',
+    )
   })
 })
 
 describe('readRecord', () => {
   test.each([
-    ['no JSON', '{'],
+    ['invalid JSON', '{'],
     ['another version', (text: string) => text.replace('"version":1', '"version":2')],
-    ['a digest that is none', (text: string) => text.replace(digest, 'x')],
-    ['a rule that is none', (text: string) => text.replace('"securityHeaders":true', '"securityHeaders":1')],
-  ])('warns of %s, and knows nothing', async (_what, change) => {
+    ['an invalid digest', (text: string) => text.replace(digest, 'x')],
+    ['an invalid rule', (text: string) => text.replace('"securityHeaders":true', '"securityHeaders":1')],
+  ])('warns about %s, and returns nothing', async (_what, change) => {
     const { root, folder } = await makeProject()
     writeRecord(folder, facts, { root })
     const file = join(folder, '.serve-dist/record.json')
@@ -112,10 +114,10 @@ describe('readRecord', () => {
     const warnings: string[] = []
     expect(readRecord(folder, (message) => warnings.push(message))).toBeUndefined()
     expect(warnings).toHaveLength(1)
-    expect(warnings[0]).toContain('record.json cannot be read')
+    expect(warnings[0]).toContain('record.json: ')
   })
 
-  test('says nothing where no record stands', async () => {
+  test('does not warn if there is no record', async () => {
     const folder = await makeFolder()
     await mkdir(join(folder, '.serve-dist'))
     const warnings: string[] = []

@@ -22,11 +22,13 @@ import { type BuildFacts, type BuildRecord, recordVersion, type StoredRecord } f
 import { parseRecord, parseStoredRecord } from './parse-record.ts'
 
 /**
- * Dates a record and writes it twice: into the folder that the build wrote, and into the caches of the packages that
- * `root` and the folder lie in. What the folder's record knows of files that are still there stays known, and one of
- * a client stays that of a client when a server's build writes into the same folder.
+ * Adds the time to a record and writes it into the output folder and into the caches of the packages of `root` and the
+ * folder.
  *
- * @throws {@link OperatorError} when the folder cannot be written to. A cache that cannot be written to is none.
+ * The new record keeps facts of the folder's earlier record about files that still exist. A client's record stays a
+ * client's record if a server build writes into the same folder.
+ *
+ * @throws {@link OperatorError} if the folder is not writable. Failures of the cache are ignored.
  */
 export function writeRecord(
   folder: string,
@@ -44,7 +46,7 @@ export function writeRecord(
   } catch (error) {
     throw toWriteError(directory, error)
   }
-  // As a later pass will see it.
+  // Use the real path, as a later compression does.
   const stored: StoredRecord = { root: resolve(root), folder: realpathSync(directory), record }
   const name = `${sha256Of(`${stored.root}\0${stored.folder}`).slice(0, 32)}.json`
   for (const caches of new Set([cacheAbove(stored.root), cacheAbove(dirname(directory))])) {
@@ -53,13 +55,13 @@ export function writeRecord(
       replaceFile(join(caches, name), JSON.stringify(stored))
       forgetOld(caches)
     } catch {
-      // A cache on a disk that is full or read-only: the record in the folder is there.
+      // The cache's disk may be full or read-only. The record in the folder is enough.
     }
   }
   return record
 }
 
-/** The record that stands in a folder, if it has one that this release can read. */
+/** Reads the record of a folder. Returns `undefined` if there is none, or this release cannot read it. */
 export function readRecord(
   folder: string,
   warn: (message: string) => void = () => {},
@@ -67,7 +69,7 @@ export function readRecord(
   return readIfThere(join(folder, recordPath), parseRecord, warn)
 }
 
-/** The records that builds left in the caches of the packages that these folders belong to, the latest first. */
+/** Reads the records in the caches of the packages of these folders, latest first. */
 export function readCachedRecords(
   folders: readonly string[],
   warn: (message: string) => void = () => {},
@@ -83,7 +85,7 @@ export function readCachedRecords(
   return [...latest.values()].toReversed()
 }
 
-/** Where the package keeps records that this folder, or a file in it, belongs to. */
+/** Returns the cache of records of the package that contains the folder. */
 function cacheAbove(folder: string): string | undefined {
   const directory = findCacheDirectory(join(folder, 'package.json'))
   return directory && join(directory, 'records')
@@ -94,7 +96,7 @@ function joinRecords(folder: string, before: BuildRecord | undefined, now: Build
   const isThere = ([path]: readonly [string, unknown]): boolean => existsSync(join(folder, path))
   const hashed = Object.entries(before.hashed).filter(isThere)
   const graph = Object.entries(before.graph).filter(isThere)
-  // Chunks of an earlier build still import the module of its environment.
+  // Chunks of an earlier build may still import the environment module.
   const isImported = graph.some(([, { imports }]) => imports.includes(before.environment?.path ?? ''))
   const isOfServer = now.role === 'server' && before.role === 'client'
   const serverChunks =
@@ -110,7 +112,7 @@ function joinRecords(folder: string, before: BuildRecord | undefined, now: Build
   }
 }
 
-/** What builds for a server wrote beside a client's files, but for chunks that the client has too. */
+/** Returns the chunks of server builds in a client's folder, except those that the client also has. */
 function joinServerChunks(before: BuildRecord, now: BuildRecord): string[] {
   const known = before.serverChunks ?? []
   const ofServers = [before, now].flatMap(({ role, graph }) => (role === 'server' ? Object.keys(graph) : []))
@@ -121,7 +123,7 @@ function joinServerChunks(before: BuildRecord, now: BuildRecord): string[] {
   return [...new Set([...known, ...ofServers])].filter((path) => !client.includes(path)).toSorted()
 }
 
-/** Readers see the old text or the new one. */
+/** Replaces a file atomically. */
 function replaceFile(path: string, text: string): void {
   const aside = `${path}.${randomUUID()}`
   mkdirSync(dirname(path), { recursive: true })
@@ -144,17 +146,17 @@ function readIfThere<Found>(
   } catch (error) {
     if (!isNotFoundError(error))
       warn(
-        `${path} cannot be read: hashed names, rules and what the build leaves out are not known (${reasonOf(error)}); delete it, or build again`,
+        `cannot read ${path}: ${reasonOf(error)}. Hashed names, rules and exclusions of the build are unknown. Build again, or delete the file.`,
       )
     return undefined
   }
 }
 
-/** Builds in folders that are gone, such as temporary ones, leave records behind. */
+/** Removes old records, because builds in temporary folders leave records behind. */
 function forgetOld(caches: string): void {
   const paths = namesIn(caches).map((name) => join(caches, name))
   for (const path of paths) {
-    // Another build may remove it at the same moment.
+    // A concurrent build may remove the file.
     const stats = statSync(path, { throwIfNoEntry: false })
     if (stats !== undefined && Date.now() - stats.mtimeMs > maximumUnusedTime) rmSync(path, { force: true })
   }

@@ -2,30 +2,30 @@ import { createServer } from 'node:http'
 import { chromium } from 'playwright'
 import { findChromium } from '../../../../scripts/find-chromium.mjs'
 
-/** Where Chromium stands, or `undefined`, which skips its tests. */
+/** Path of Chromium. If `undefined`, the tests are skipped. */
 export const chromiumPath: string | undefined = findChromium(chromium.executablePath())
 
-/** What came of a page. */
+/** The result of loading a page. */
 interface Outcome {
-  /** The hashes that Chromium says the page needs, sorted. It computes none of event handlers. */
+  /** The hashes that Chromium reports as missing, sorted. It reports none of event handlers. */
   readonly hashes: readonly string[]
-  /** The directive and the beginning of what was blocked, sorted; of each thing once. */
+  /** Directive and sample of each violation, sorted, without duplicates. */
   readonly violations: readonly string[]
-  /** What the page's scripts wrote into the console, sorted. */
+  /** Console output of the page's scripts, sorted. */
   readonly ran: readonly string[]
-  /** How many style sheets apply and declarations of `style` attributes count, in all documents and open shadow roots. */
+  /** Number of applied stylesheets and `style` declarations in all documents and open shadow roots. */
   readonly styles: string
 }
 
-/** Opens pages in a real Chromium. */
+/** A real Chromium that opens pages. */
 export interface Chromium {
-  /** Opens this page, clicks what listens for it, and looks what came of it. */
+  /** Opens a page, clicks elements with listeners, and returns the result. */
   open(body: string | Uint8Array, policy?: Readonly<Record<string, string>>): Promise<Outcome>
   close(): Promise<void>
 }
 
 export async function startChromium(): Promise<Chromium> {
-  if (chromiumPath === undefined) throw new Error('no Chromium on this machine; set CHROMIUM_PATH')
+  if (chromiumPath === undefined) throw new Error('Chromium not found. Set CHROMIUM_PATH.')
   let sent: { body: string | Uint8Array; headers: Readonly<Record<string, string>> } = {
     body: '',
     headers: {},
@@ -56,12 +56,12 @@ export async function startChromium(): Promise<Chromium> {
   return {
     open: async (body, headers = {}) => {
       sent = { body, headers }
-      // No line of the page before comes any more.
+      // After this, no console line of the earlier page arrives.
       await page.goto('about:blank')
       lines.length = 0
       await page.goto(`http://127.0.0.1:${port}/page.html`)
       const styles = await page.evaluate(countStyles)
-      // Violations are told in tasks of their own.
+      // Browsers report violations in separate tasks.
       await page.evaluate(() => new Promise((resolve) => requestIdleCallback(resolve)))
       return { ...readLines(lines), styles }
     },

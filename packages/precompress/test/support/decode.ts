@@ -4,7 +4,7 @@ import { decompress } from '@mongodb-js/zstd'
 import { gunzipSync } from 'fflate'
 import type { ContentCoding } from '@serve-dist/manifest'
 
-// Its ES module is the one for browsers, which fetches.
+// The ES module of the package is for browsers and uses fetch.
 const brotliWasm: typeof BrotliWasm = createRequire(import.meta.url)('brotli-wasm')
 
 /** Decodes with libraries that share no code with the encoders. */

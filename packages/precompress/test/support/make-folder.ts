@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { onTestFinished } from 'vitest'
 
-/** A folder with these files, gone when the test ends. */
+/** Creates a folder with these files and removes it after the test. */
 export async function makeFolder(files: Record<string, string | Uint8Array> = {}): Promise<string> {
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'serve-dist-')))
   onTestFinished(async () => await rm(folder, { recursive: true, force: true }))

@@ -7,7 +7,7 @@ import { onTestFinished } from 'vitest'
 
 const run = promisify(execFile)
 
-/** Mounts something on the folder until the test ends. */
+/** Mounts a file system on the folder until the test ends. */
 export async function mountFolder(folder: string, ...options: readonly string[]): Promise<void> {
   await run('mount', [...options, folder])
   onTestFinished(async () => {
@@ -15,7 +15,7 @@ export async function mountFolder(folder: string, ...options: readonly string[])
   })
 }
 
-/** Whether this process may mount file systems: what needs it is skipped elsewhere, and that is said. */
+/** Returns whether this process may mount file systems. Otherwise the tests are skipped with a warning. */
 export async function canMountFolders(): Promise<boolean> {
   const folder = await mkdtemp(join(tmpdir(), 'serve-dist-'))
   try {

@@ -1,6 +1,6 @@
 import { OperatorError } from '@serve-dist/manifest'
 
-/** What a pass that fails says; it is an error of the test when it does not fail so. */
+/** Returns the problems of a failed compression. Throws if it did not fail with an `OperatorError`. */
 export async function problemsOf(pass: Promise<unknown>): Promise<readonly string[]> {
   const error: unknown = await pass.then(
     () => undefined,

@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join, relative, sep } from 'node:path'
 
-/** Every file of a folder, ours included: path to content, sorted. */
+/** Reads all files of a folder, including those of serve-dist, sorted by path. */
 export async function readFolder(folder: string): Promise<Map<string, Buffer>> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true })
   const paths = entries

@@ -8,31 +8,31 @@ import type { Budget } from './parse-budgets.ts'
 const mostNames = 5
 
 /**
- * How a build stands to a budget. `unmatched`: no file fits the glob, so the budget guards nothing; that
- * fails too, or a renamed folder would switch it off unseen.
+ * The result of a budget. `unmatched`: the glob matches no file. This is a failure, because a renamed folder would
+ * disable the budget silently.
  */
 export type BudgetOutcome = 'within' | 'exceeded' | 'unmatched'
 
 /** A file that a budget counts. */
 export interface BudgetFile {
   readonly path: string
-  /** In bytes, weighed as the budget says. */
+  /** The number of bytes, in the size that the budget limits. */
   readonly size: number
 }
 
-/** One budget, and what a build makes of it. */
+/** A budget and its result for a build. */
 export interface BudgetResult {
   readonly budget: Budget
   readonly outcome: BudgetOutcome
-  /** In bytes, of all files that it counts. */
+  /** The number of bytes of all files. */
   readonly size: number
-  /** In bytes; negative where some of the budget is left. */
+  /** The number of bytes above the limit. It is negative if the build is within the budget. */
   readonly over: number
-  /** The files that it counts, the largest first. */
+  /** The matching files, the largest first. */
   readonly files: readonly BudgetFile[]
 }
 
-/** Weighs a build against budgets. A glob counts all files that it matches together, not each alone. */
+/** Checks a build against budgets. A budget limits the sum of all files that match its glob. */
 export function checkBudgets(
   build: Pick<Manifest, 'files' | 'serving'>,
   budgets: readonly Budget[],
@@ -51,25 +51,25 @@ export function checkBudgets(
 
 function matcherOf({ files }: Budget): (file: ManifestFile) => boolean {
   if (files === 'total') return () => true
-  // `dot`: of the dotfiles only `.well-known` is ever listed, and that is served like the rest.
+  // The only dotfiles in a manifest are in `.well-known`, which the server serves normally.
   const matches = picomatch(files, { dot: true })
   return ({ path }) => matches(path)
 }
 
-/** What a build makes of one budget, as a sentence that names the offenders and their sizes. */
+/** Describes the result of a budget, with the largest files and their sizes. */
 export function describeBudget({ budget, outcome, size, over, files }: BudgetResult): string {
   if (outcome === 'unmatched') {
-    return `${budget.text}: matches no file of this build; mend the glob, or take the budget out`
+    return `${budget.text}: matches no file of this build. Correct the glob or remove the budget.`
   }
   const weighed = `${formatKilobytes(size)} ${budget.column} of ${formatKilobytes(budget.limit)}`
   if (outcome === 'within') {
     return `${budget.text}: ${weighed}, ${formatBytes(-over)} left`
   }
   const percent = budget.limit === 0 ? '' : ` (${formatPercent((over / budget.limit) * 100)})`
-  return `${budget.text}: ${weighed}, ${formatBytes(over)}${percent} too much: ${nameFiles(files)}`
+  return `${budget.text}: ${weighed}, ${formatBytes(over)}${percent} over the limit: ${nameFiles(files)}`
 }
 
-/** The budgets that a build fails, a sentence each; empty when it keeps them all. */
+/** Describes the failed budgets, one sentence each. */
 export function budgetProblems(results: readonly BudgetResult[]): string[] {
   return results.filter(({ outcome }) => outcome !== 'within').map(describeBudget)
 }

@@ -1,19 +1,19 @@
-/** Bytes in kB of 1,000, as Vite prints them: `12.30 kB`. */
+/** Formats bytes in kB of 1,000 bytes, as Vite does: `12.30 kB`. */
 export function formatKilobytes(bytes: number): string {
   return `${group(bytes / 1000, 2)} kB`
 }
 
-/** Bytes where every one of them counts: `400 B`, `1.20 kB`. */
+/** Formats bytes exactly below 1,000: `400 B`, `1.20 kB`. */
 export function formatBytes(bytes: number): string {
   return bytes < 1000 ? `${bytes} B` : formatKilobytes(bytes)
 }
 
-/** A change in bytes with its sign: `+400 B`, `-1.20 kB`, `0 B`. */
+/** Formats a change in bytes with its sign: `+400 B`, `-1.20 kB`, `0 B`. */
 export function formatByteChange(bytes: number): string {
   return signOf(bytes) + formatBytes(Math.abs(bytes))
 }
 
-/** A change in percent with its sign: `+1.2 %`, and more digits where there would be none. */
+/** Formats a change in percent with its sign: `+1.2 %`. Small values have more digits. */
 export function formatPercent(percent: number): string {
   const size = Math.abs(percent)
   const digits = size >= 100 ? 0 : size >= 0.1 || size === 0 ? 1 : 2
@@ -21,12 +21,12 @@ export function formatPercent(percent: number): string {
   return `${signOf(percent)}${group(size, digits)} %`
 }
 
-/** A number of things: `1 file`, `1,204 files`. */
+/** Formats a count: `1 file`, `1,204 files`. */
 export function formatCount(amount: number, noun: string): string {
   return `${group(amount, 0)} ${noun}${amount === 1 ? '' : 's'}`
 }
 
-/** A change in bytes and percent: `+1.20 kB (+1.2 %)`, or `no change`. */
+/** Formats a change in bytes and percent: `+1.20 kB (+1.2 %)`, or `no change`. */
 export function formatChange(change: {
   readonly bytes: number
   readonly percent: number | undefined

@@ -2,23 +2,23 @@ import { type Preference, contentCodings, type Manifest } from '@serve-dist/mani
 import { formatBytes, formatKilobytes, formatPercent } from './format-values.ts'
 import { type Coding, sizesOf, sumSizes } from './sizes.ts'
 
-/** What the server's default order of codings costs on one build, against sending the smallest. */
+/** The cost of the default order of codings for a build, compared with the smallest variants. */
 export interface PreferenceCost {
-  /** What the build says of it: by default `'order'`, which then is what it costs. */
+  /** The preference of the build, `'order'` by default. */
   readonly prefer: Preference
   /** The most preferred coding that this build has. */
   readonly first: Coding
-  /** Bytes of all files as they are sent in that order. */
+  /** The number of bytes of all files as sent in that order. */
   readonly sent: number
-  /** Bytes of all files, each in its smallest coding. */
+  /** The number of bytes of all files, each in its smallest coding. */
   readonly smallest: number
-  /** What the order costs: `sent - smallest`, never negative. */
+  /** The cost in bytes: `sent - smallest`, never negative. */
   readonly bytes: number
-  /** The same, of `smallest`. */
+  /** The cost in percent of `smallest`. */
   readonly percent: number
 }
 
-/** Weighs `prefer: 'order'` against `prefer: 'smallest'`, whichever the build says, every file counted once. */
+/** Compares `prefer: 'order'` with `prefer: 'smallest'` for all files. */
 export function preferenceCost({ files, serving }: Pick<Manifest, 'files' | 'serving'>): PreferenceCost {
   const { sent, smallest } = sumSizes(files.map((file) => sizesOf(file)))
   const first = contentCodings.find(({ name }) =>
@@ -36,7 +36,7 @@ export function preferenceCost({ files, serving }: Pick<Manifest, 'files' | 'ser
   }
 }
 
-/** One line that says what the order of codings costs on a build, or would; `undefined` where it has no variants. */
+/** Describes the cost of the order of codings in one line. Returns `undefined` if the build has no variants. */
 export function describePreference({
   prefer,
   first,
@@ -48,11 +48,11 @@ export function describePreference({
   if (first === 'identity') return undefined
   if (prefer === 'smallest') {
     const saved = bytes === 0 ? 'as much as' : `${formatBytes(bytes)} less than`
-    return `prefer 'smallest' sends ${formatKilobytes(smallest)}, ${saved} ${first} first would`
+    return `prefer 'smallest' sends ${formatKilobytes(smallest)}, ${saved} prefer 'order' (${first} first)`
   }
   if (bytes === 0) {
-    return `${first} first sends ${formatKilobytes(sent)}, which is the smallest of every file: prefer 'smallest' would save nothing`
+    return `prefer 'order' (${first} first) sends ${formatKilobytes(sent)}. This is the smallest variant of every file, so prefer 'smallest' would save nothing.`
   }
   const more = formatBytes(bytes)
-  return `${first} first sends ${formatKilobytes(sent)}, ${more} more than prefer 'smallest' would (${formatKilobytes(smallest)}, ${formatPercent(percent)})`
+  return `prefer 'order' (${first} first) sends ${formatKilobytes(sent)}, ${more} more than prefer 'smallest' (${formatKilobytes(smallest)}, ${formatPercent(percent)})`
 }

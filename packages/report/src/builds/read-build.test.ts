@@ -28,29 +28,29 @@ describe('readBuild', () => {
     expect(await readBuild(join(folder, manifestPath))).toEqual(manifest)
   })
 
-  test('says how a folder without a manifest gets one', async () => {
+  test('names the command that creates a missing manifest', async () => {
     const folder = await makeFolder()
     await expect(readBuild(folder)).rejects.toThrow(`run: npx serve-dist compress ${folder}`)
   })
 
   test.each([
-    ['with the manifest of the originals', stringifyManifest(manifest)],
+    ['with a manifest without variants', stringifyManifest(manifest)],
     ['without a manifest', undefined],
-  ])('refuses a folder whose pass was killed, %s', async (_, text) => {
+  ])('rejects a folder with a killed compression step, %s', async (_, text) => {
     const folder = await makeFolder(text)
     await mkdir(join(folder, dirname(pendingPath)), { recursive: true })
     await writeFile(join(folder, pendingPath), '{}')
-    await expect(readBuild(folder)).rejects.toThrow(/did not finish .*; run it again/)
+    await expect(readBuild(folder)).rejects.toThrow(/did not finish .*\. Build again/)
     await writeFile(join(folder, '.serve-dist/record.json'), '{"hashed":{}}')
     await expect(readBuild(folder)).rejects.toThrow('the build ended without its compression')
   })
 
-  test('says that there is nothing where it was told to look', async () => {
+  test('names a missing folder', async () => {
     const folder = join(await makeFolder(), 'dist')
-    await expect(readBuild(folder)).rejects.toThrow(`${folder}: no such folder; build first`)
+    await expect(readBuild(folder)).rejects.toThrow(`${folder}: the folder does not exist. Build first`)
   })
 
-  test('names the file and every field that is wrong', async () => {
+  test('names the file and every invalid field', async () => {
     const text = stringifyManifest(manifest).replace('"size":5', '"size":"5"').replace('"spa"', '"app"')
     const reading = readBuild(await makeFolder(text))
     await expect(reading).rejects.toMatchObject({

@@ -3,10 +3,10 @@ import { type Manifest } from '@serve-dist/manifest'
 import { readBuildManifest, readManifestFile } from '@serve-dist/manifest/read-build-manifest'
 
 /**
- * The manifest of a build, given the build's folder or a copy of its manifest.
+ * Reads the manifest of a build from the build's folder or from a copy of the manifest.
  *
- * @throws {@link OperatorError} when there is none, when it cannot be read, or when the folder's last build did not
- * finish: then the manifest may be without variants that the build will have.
+ * @throws {@link OperatorError} if there is no readable manifest, or if the folder's last build did not finish. The
+ * manifest of an unfinished build can lack variants.
  */
 export async function readBuild(location: string): Promise<Manifest> {
   const isFile = await stat(location).then(

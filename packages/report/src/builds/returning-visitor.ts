@@ -2,13 +2,13 @@ import type { ChangedFile, Download, Manifest, ManifestFile } from '@serve-dist/
 import { formatBytes, formatCount } from './format-values.ts'
 import { sizesOf, type Sizes, sumSizes } from './sizes.ts'
 
-/** A changed file, beside what the manifest says of it. */
+/** A changed file with its entry in the manifest. */
 export interface FileToLoad extends ChangedFile {
   readonly file: ManifestFile
   readonly sizes: Sizes
 }
 
-/** What a browser loads again, in the order of the download. */
+/** Returns the files that a browser loads again, in the order of the download. */
 export function filesToLoad(build: Manifest, { changes }: Download): FileToLoad[] {
   const files = new Map(build.files.map((file) => [file.path, file]))
   return changes.flatMap((change) => {
@@ -17,17 +17,20 @@ export function filesToLoad(build: Manifest, { changes }: Download): FileToLoad[
   })
 }
 
-/** What they weigh together. */
+/** Returns the total size of the files. */
 export function sumSizesToLoad(files: readonly FileToLoad[]): Sizes {
   return sumSizes(files.map(({ sizes }) => sizes))
 }
 
-/** `a visitor of the last build downloads at most 2 files: 20.00 kB in br, 21.30 kB in zstd, 1.10 kB with deltas (Chromium)` */
+/**
+ * Describes a download: `a returning visitor downloads at most 2 files: 20.00 kB in br, 21.30 kB in zstd, 1.10 kB with
+ * deltas (Chromium)`
+ */
 export function describeDownload(build: Manifest, download: Download): string {
   const { files, bytesWithDeltas } = download
-  if (files === 0) return 'a visitor of the last build downloads nothing'
+  if (files === 0) return 'a returning visitor downloads nothing'
   const { br, zstd } = sumSizesToLoad(filesToLoad(build, download))
   const withDeltas =
     bytesWithDeltas === undefined ? 'no deltas' : `${formatBytes(bytesWithDeltas)} with deltas (Chromium)`
-  return `a visitor of the last build downloads at most ${formatCount(files, 'file')}: ${formatBytes(br)} in br, ${formatBytes(zstd)} in zstd, ${withDeltas}`
+  return `a returning visitor downloads at most ${formatCount(files, 'file')}: ${formatBytes(br)} in br, ${formatBytes(zstd)} in zstd, ${withDeltas}`
 }

@@ -10,7 +10,7 @@ function file(variants: FileSketch['variants'] = {}) {
 }
 
 describe('sizesOf', () => {
-  test('weighs the original where a file has no variant in a coding', () => {
+  test('uses the uncompressed size if a file has no variant', () => {
     expect(sizesOf(file({ br: 300 }))).toEqual({
       identity: 1000,
       gzip: 1000,
@@ -21,16 +21,16 @@ describe('sizesOf', () => {
     })
   })
 
-  test('weighs as sent what the default order picks, as smallest what has the fewest bytes', () => {
+  test('uses the default order for sent and the fewest bytes for smallest', () => {
     const { sent, smallest } = sizesOf(file({ gzip: 350, br: 300, zstd: 320 }))
     expect({ sent, smallest }).toEqual({ sent: 320, smallest: 300 })
   })
 })
 
-describe('sizesOf a file of a build that prefers the smallest', () => {
+describe('sizesOf with `prefer: "smallest"`', () => {
   const variants = { gzip: 350, br: 300, zstd: 320 }
 
-  test('weighs that as sent', () => {
+  test('uses the smallest size as sent', () => {
     const { sent, smallest } = sizesOf(file(variants), { serving: { prefer: 'smallest' } })
     expect({ sent, smallest }).toEqual({ sent: 300, smallest: 300 })
     expect(sizesOf(file(variants), { serving: { prefer: 'order' } }).sent).toBe(320)
@@ -45,13 +45,13 @@ describe('sentCoding and smallestCoding', () => {
     [{ gzip: 290, br: 300 }, 'br', 'gzip'],
     [{ gzip: 1 }, 'gzip', 'gzip'],
     [{}, 'identity', 'identity'],
-  ])('of %o are %s and %s', (variants, sent, smallest) => {
+  ])('for %o return %s and %s', (variants, sent, smallest) => {
     expect([sentCoding(file(variants)), smallestCoding(file(variants))]).toEqual([sent, smallest])
   })
 })
 
 describe('preferenceCost', () => {
-  test('says what the default order costs over all files', () => {
+  test('returns the cost of the default order for all files', () => {
     const { files } = makeManifest([
       { path: 'a.js', size: 1000, variants: { br: 300, zstd: 320 } },
       { path: 'b.js', size: 1000, variants: { br: 200, zstd: 180 } },
@@ -67,7 +67,7 @@ describe('preferenceCost', () => {
     })
   })
 
-  test('is nothing for a build without files', () => {
+  test('is 0 for a build without files', () => {
     expect(preferenceCost({ files: [] })).toMatchObject({ first: 'identity', bytes: 0, percent: 0 })
   })
 })

@@ -1,36 +1,36 @@
 import { type ContentCoding, contentCodings, type Manifest, type ManifestFile } from '@serve-dist/manifest'
 
-/** A content coding, or the file as it is. */
+/** A content coding, or the uncompressed file. */
 export type Coding = 'identity' | ContentCoding
 
 /**
- * A way to weigh a file: in one coding (the original where it has no such variant, as a client gets that
- * accepts this coding alone), as `sent` by default to a client that accepts every coding, or as `smallest`.
+ * A kind of size. A coding: the size of that variant, or of the file if it has none. `sent`: the size that the server
+ * sends to a client that accepts every coding. `smallest`: the size of the smallest variant.
  */
 export type SizeColumn = Coding | 'sent' | 'smallest'
 
-/** Something for each way to weigh. */
+/** A value for each kind of size. */
 export type BySizeColumn<Value> = Readonly<Record<SizeColumn, Value>>
 
-/** Bytes, weighed in every way. */
+/** The number of bytes for each kind of size. */
 export type Sizes = BySizeColumn<number>
 
-/** What a build says of how it is served: by its rule `prefer` the server sends the smallest by default. */
+/** The serving rules of a build. Its rule `prefer` can select the smallest variants. */
 export type BuildServing = Pick<Manifest, 'serving'>
 
-/** What a report sums files up by. */
+/** The kind of a file in a report. */
 export type FileKind = 'js' | 'css' | 'html' | 'other'
 
-/** All codings, the most widely understood first. */
+/** All codings, the most widely supported first. */
 export const codings: readonly Coding[] = ['identity', ...contentCodings.map(({ name }) => name).toReversed()]
 
-/** All ways to weigh. */
+/** All kinds of sizes. */
 export const sizeColumns: readonly SizeColumn[] = [...codings, 'sent', 'smallest']
 
-/** All kinds, in the order of every table. */
+/** All kinds of files, in the order of every table. */
 export const fileKinds: readonly FileKind[] = ['js', 'css', 'html', 'other']
 
-/** The kind of a file, by its media type. */
+/** Returns the kind of a file by its media type. */
 export function fileKindOf({ mediaType }: Pick<ManifestFile, 'mediaType'>): FileKind {
   if (/^(?:text|application)\/javascript\b/.test(mediaType)) return 'js'
   if (/^text\/css\b/.test(mediaType)) return 'css'
@@ -38,7 +38,7 @@ export function fileKindOf({ mediaType }: Pick<ManifestFile, 'mediaType'>): File
   return 'other'
 }
 
-/** Asks for a value once for each way to weigh. */
+/** Calls a function for each kind of size. */
 export function bySizeColumn<Value>(valueOf: (column: SizeColumn) => Value): BySizeColumn<Value> {
   return {
     identity: valueOf('identity'),
@@ -50,7 +50,7 @@ export function bySizeColumn<Value>(valueOf: (column: SizeColumn) => Value): ByS
   }
 }
 
-/** One file, weighed in every way; nothing where one of two builds lacks it. */
+/** Returns the sizes of a file. They are 0 for a missing file. */
 export function sizesOf(file: ManifestFile | undefined, build: BuildServing = {}): Sizes {
   return bySizeColumn((column) => {
     if (file === undefined) return 0
@@ -59,31 +59,34 @@ export function sizesOf(file: ManifestFile | undefined, build: BuildServing = {}
   })
 }
 
-/** Several files, weighed together. */
+/** Returns the total sizes of files. */
 export function sumSizes(all: readonly Sizes[]): Sizes {
   return bySizeColumn((column) => all.reduce((sum, sizes) => sum + sizes[column], 0))
 }
 
-/** What the files of one kind weigh together; without a kind, all files of the build. */
+/** Returns the total sizes of the files of one kind, or of all files. */
 export function sumOfKind(build: Manifest, kind?: FileKind): Sizes {
   const files = build.files.filter((file) => kind === undefined || fileKindOf(file) === kind)
   return sumSizes(files.map((file) => sizesOf(file, build)))
 }
 
-/** The codings that some of the files have, identity first. */
+/** Returns the codings that at least one file has, identity first. */
 export function codingsOf(files: readonly (ManifestFile | undefined)[]): Coding[] {
   return codings.filter(
     (coding) => coding === 'identity' || files.some((file) => file !== undefined && hasVariant(file, coding)),
   )
 }
 
-/** What a client that accepts every coding is sent: the server's order, zstd first, unless the build prefers another. */
+/**
+ * Returns the coding that the server sends to a client that accepts every coding. The server prefers zstd, unless the
+ * build sets a preference.
+ */
 export function sentCoding(file: ManifestFile, { serving }: BuildServing = {}): Coding {
   if (serving?.prefer === 'smallest') return smallestCoding(file)
   return contentCodings.find(({ name }) => hasVariant(file, name))?.name ?? 'identity'
 }
 
-/** What the same client is sent under `prefer: 'smallest'`: the fewest bytes, the server's order among equals. */
+/** Returns the smallest coding. The server's order decides between equal sizes. */
 export function smallestCoding(file: ManifestFile): Coding {
   const inOrder = codings.toReversed().filter((coding) => hasVariant(file, coding))
   return [...inOrder, 'identity' as const].reduce((best, coding) =>
@@ -91,7 +94,7 @@ export function smallestCoding(file: ManifestFile): Coding {
   )
 }
 
-/** Whether a file is there in a coding of its own. */
+/** Returns whether a file has a variant in a coding. */
 export function hasVariant(file: ManifestFile, coding: Coding): boolean {
   return file.variants.some((variant) => variant.coding === coding)
 }

@@ -21,7 +21,6 @@ const after = makeManifest([
   { path: 'new.txt', size: 20 },
 ])
 
-/** What is said of a file that goes from one size to another. */
 function verdictOf(from: number, to: number): Verdict {
   const builds = [from, to].map((size) => makeManifest([{ path: 'a.js', size }]))
   const [one = before, other = before] = builds
@@ -33,7 +32,6 @@ function stateOfVendor(percent: number, bytes: number): FileState | undefined {
   return files.find(({ name }) => name === 'assets/vendor-HASH.js')?.state
 }
 
-/** A small chunk, compressed. */
 function importer(br: number, size = 900): Manifest {
   return makeManifest([{ path: 'assets/a.js', size, content: String(br), variants: { br } }])
 }
@@ -47,7 +45,7 @@ function sumOfBytes(changes: readonly { readonly bytes: number }[]): number {
 }
 
 describe('compareBuilds', () => {
-  test('gives every file its state', () => {
+  test('sets the state of every file', () => {
     const states = compareBuilds(before, after).files.map(({ name, state }) => `${name} ${state}`)
     expect(states).toEqual([
       'assets/index-AAAA3333.css same',
@@ -59,7 +57,7 @@ describe('compareBuilds', () => {
     ])
   })
 
-  test('weighs each coding on its own, in bytes and percent', () => {
+  test('compares each coding separately, in bytes and percent', () => {
     const index = compareBuilds(before, after).files.find(({ name }) => name === 'assets/index-HASH.js')
     expect(index?.sizes).toMatchObject({
       identity: { before: 1000, after: 1100, bytes: 100, percent: 10, verdict: 'larger' },
@@ -69,7 +67,7 @@ describe('compareBuilds', () => {
     })
   })
 
-  test('has no percentage for what was not there, and never calls it noise', () => {
+  test('has no percentage for new files, and never treats them as noise', () => {
     const { files } = compareBuilds(before, after)
     const change = (name: string) => files.find((file) => file.name === name)?.sizes.identity
     expect(change('new.txt')).toEqual({
@@ -82,7 +80,7 @@ describe('compareBuilds', () => {
     expect(change('old.txt')).toMatchObject({ after: 0, percent: -100, verdict: 'smaller' })
   })
 
-  test('calls a change noise only where it is small in bytes and in percent', () => {
+  test('treats a change as noise only if it is small in bytes and in percent', () => {
     expect(verdictOf(100_000, 100_063)).toBe('noise')
     expect(verdictOf(100_000, 100_064)).toBe('larger')
     expect(verdictOf(63_000, 62_938)).toBe('noise')
@@ -90,7 +88,7 @@ describe('compareBuilds', () => {
     expect(verdictOf(100, 101)).toBe('larger')
   })
 
-  test('calls noise what another hash in an import does to a small chunk, and no more', () => {
+  test('treats the effect of a new hash in an import on a small chunk as noise', () => {
     expect(stateOf(importer(400), importer(403))).toBe('noise')
     expect(compareBuilds(importer(400), importer(403)).totals.js.sent.verdict).toBe('noise')
     expect(stateOf(importer(400), importer(464))).toBe('changed')
@@ -98,19 +96,19 @@ describe('compareBuilds', () => {
     expect(stateOf(importer(400), importer(403), { percent: 0, bytes: 64 })).toBe('changed')
   })
 
-  test('takes another threshold, and none', () => {
+  test('accepts other limits, and 0', () => {
     expect(stateOfVendor(0, 0)).toBe('changed')
     expect(stateOfVendor(5, 64)).toBe('noise')
   })
 
-  test('sums up each kind', () => {
+  test('sums each kind', () => {
     const { totals } = compareBuilds(before, after)
     expect(totals.js.identity).toMatchObject({ before: 101_000, after: 101_110 })
     expect(totals.css.br).toMatchObject({ before: 300, after: 300, verdict: 'same' })
     expect(totals.other.identity).toMatchObject({ before: 10, after: 20, percent: 100 })
   })
 
-  test('adds up: the changes of the files are the change of their kind, and the kinds the total', () => {
+  test('has consistent sums of files, kinds and the total', () => {
     const size = fc.integer({ min: 0, max: 99_999 })
     const sketch: fc.Arbitrary<FileSketch> = fc.record({
       path: fc.stringMatching(/^assets\/[a-c]-[A-F0-9]{8}\.(?:js|css|html|png)$/),

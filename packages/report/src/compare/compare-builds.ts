@@ -4,10 +4,10 @@ import { codings, type FileKind, fileKindOf, sizesOf, sumOfKind } from '../build
 import { type MatchedFile, matchFiles } from './match-files.ts'
 import { compareSizes, defaultNoise, type Noise, type SizeChanges } from './size-change.ts'
 
-/** How two builds are compared. */
+/** Options of a comparison. */
 export interface CompareBuildsOptions {
   /**
-   * Changes that are called noise, see {@link Noise}.
+   * The limits below which changes are noise, see {@link Noise}.
    *
    * @default { percent: 0.1, bytes: 64 }
    */
@@ -15,8 +15,8 @@ export interface CompareBuildsOptions {
 }
 
 /**
- * What became of a file. `noise`: other bytes that weigh the same, or nearly so; `same`: the very same bytes,
- * possibly under another name.
+ * The state of a file. `noise`: the content changed, but the size hardly did. `same`: the content is equal, possibly
+ * under another name.
  */
 export type FileState = 'new' | 'removed' | 'changed' | 'noise' | 'same'
 
@@ -27,18 +27,18 @@ export interface FileComparison extends MatchedFile {
   readonly sizes: SizeChanges
 }
 
-/** What changed from one build to another. */
+/** The changes from one build to another. */
 export interface BuildComparison {
   readonly before: Manifest
   readonly after: Manifest
   readonly noise: Noise
-  /** Every file of either build, sorted by name. */
+  /** The files of both builds, sorted by name. */
   readonly files: readonly FileComparison[]
-  /** Sums over the files of one kind, and over all. */
+  /** The totals of each kind and of all files. */
   readonly totals: Readonly<Record<FileKind | 'total', SizeChanges>>
 }
 
-/** Compares two builds file by file, a file being the same one when only the hash in its name changed. */
+/** Compares two builds file by file. Files whose names differ only in the hash are compared with each other. */
 export function compareBuilds(
   before: Manifest,
   after: Manifest,
@@ -71,7 +71,7 @@ function stateOf({ before, after }: MatchedFile, sizes: SizeChanges): FileState 
   return before.sha256 === after.sha256 && verdicts.every((verdict) => verdict === 'same') ? 'same' : 'noise'
 }
 
-/** What a reader should look at: files that are new, removed or changed, those first that change most of what is sent. */
+/** Returns files that are new, removed or changed, ordered by the change of the sent size. */
 export function changedFiles({ files }: BuildComparison): FileComparison[] {
   return files
     .filter(({ state }) => state === 'new' || state === 'removed' || state === 'changed')
@@ -82,20 +82,23 @@ function weight({ sizes }: FileComparison): number {
   return Math.abs(sizes.sent.bytes)
 }
 
-/** What two builds differ in, in a sentence each. */
+/** A summary of a comparison. */
 export interface ComparisonSummary {
-  /** `sent by default: 212.40 kB, +1.20 kB (+0.6 %)` */
+  /** The size: `sent by default: 212.40 kB, +1.20 kB (+0.6 %)` */
   readonly weight: string
-  /** `2 files changed, 1 new, 1 removed; 12 the same, 3 noise (below 64 B, and below 0.1 % or of the same length)` */
+  /**
+   * The files: `2 files changed, 1 new, 1 removed; 12 the same, 3 noise (below 64 B, and below 0.1 % or of equal
+   * length)`
+   */
   readonly files: string
 }
 
-/** Says in two sentences what changed. */
+/** Summarizes a comparison. */
 export function summarizeComparison(comparison: BuildComparison): ComparisonSummary {
   const { noise, totals, files } = comparison
   const { sent } = totals.total
   const count = (state: FileState): number => files.filter((file) => file.state === state).length
-  const limits = `below ${noise.bytes} B, and below ${noise.percent} % or of the same length`
+  const limits = `below ${noise.bytes} B, and below ${noise.percent} % or of equal length`
   const ofNoise = count('noise') > 0 ? `, ${count('noise')} noise (${limits})` : ''
   return {
     weight: `sent by default: ${formatKilobytes(sent.after)}, ${formatChange(sent)}`,

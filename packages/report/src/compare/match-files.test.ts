@@ -3,30 +3,28 @@ import { describe, expect, test } from 'vitest'
 import { matchFiles } from './match-files.ts'
 import { type FileSketch, makeManifest } from '../../test/support/make-manifest.ts'
 
-/** What was matched with what, as `name: before → after`. */
+/** Returns the pairs as `name: before → after`. */
 function matches(before: readonly FileSketch[], after: readonly FileSketch[]): string[] {
   return matchFiles(makeManifest(before), makeManifest(after)).map(
     (file) => `${file.name}: ${file.before?.path ?? 'none'} → ${file.after?.path ?? 'none'}`,
   )
 }
 
-/** Files that have nothing but a name and a size. */
 function files(...entries: readonly (readonly [path: string, size: number])[]): FileSketch[] {
   return entries.map(([path, size]) => ({ path, size }))
 }
 
-/** A chunk whose name is nothing but a hash. */
+/** Makes a chunk whose name is only a hash. */
 function bareChunk(index: number, letter: string): FileSketch {
   return { path: `assets/${letter}${String(index).padStart(7, '0')}.js`, size: 1000 + index * 7 }
 }
 
-/** One of several chunks that are all called `index`. */
 function indexChunk(letter: string, index: number, size: number, content: string): FileSketch {
   return { path: `assets/index-${letter}${index}.js`, stem: 'assets/index-[hash].js', size, content }
 }
 
 describe('matchFiles', () => {
-  test('matches the same path first', () => {
+  test('matches equal paths first', () => {
     expect(matches(files(['index.html', 10]), files(['index.html', 12]))).toEqual([
       'index.html: index.html → index.html',
     ])
@@ -47,20 +45,20 @@ describe('matchFiles', () => {
     ],
     ['js/12ab34.js', 'js/98ab34.js', 'js/[hash].js', 'js/HASH.js'],
     ['x/12ab/a-12ab.js', 'x/98ab/a-98ab.js', 'x/[hash]/a-[hash].js', 'x/HASH/a-HASH.js'],
-  ])('matches %s with %s by their stem, wherever the hash stands', (before, after, stem, name) => {
+  ])('matches %s with %s by their stem, at any position of the hash', (before, after, stem, name) => {
     const cache = 'revalidate'
     const one = makeManifest([{ path: before, stem, size: 9, cache }])
     const other = makeManifest([{ path: after, stem, size: 8, cache }])
     expect(matchFiles(one, other)).toMatchObject([{ name, before: { path: before }, after: { path: after } }])
   })
 
-  test('matches no two stems, though their names look alike', () => {
+  test('does not match different stems with similar names', () => {
     const one: FileSketch[] = [{ path: 'assets/a-primary1.js', stem: 'assets/a-primary1.js', size: 5 }]
     const other: FileSketch[] = [{ path: 'assets/a-warning2.js', stem: 'assets/a-warning2.js', size: 5 }]
     expect(matches(one, other)).toHaveLength(2)
   })
 
-  test('gives of several files of one stem equal bytes to each other, then the largest to the largest', () => {
+  test('matches files with one stem by equal content, then by size', () => {
     const before = [
       indexChunk('A', 1, 10, 'a'),
       indexChunk('A', 2, 300, 'same'),
@@ -80,7 +78,7 @@ describe('matchFiles', () => {
     ])
   })
 
-  test('matches a stem before equal bytes under another name', () => {
+  test('prefers an equal stem to equal content', () => {
     const before: FileSketch[] = [{ path: 'a-1.js', stem: 'a-[hash].js', size: 1, content: 'x' }]
     const after: FileSketch[] = [
       { path: 'a-2.js', stem: 'a-[hash].js', size: 1, content: 'y' },
@@ -96,7 +94,7 @@ describe('matchFiles', () => {
     ['assets/settings-12ab34cd.js.map', 'assets/settings-98ab34ce.js.map', 'assets/settings-HASH.js.map'],
     ['assets/12ab34cd.js', 'assets/98ab34ce.js', 'assets/HASH.js'],
   ])(
-    'without stems, takes the eight characters before the extension for the hash: %s',
+    'treats eight characters before the extension as the hash if there are no stems: %s',
     (before, after, name) => {
       const sketch = files([after, 8])
       expect(matches(files([before, 9]), sketch)).toEqual([`${name}: ${before} → ${after}`])
@@ -116,13 +114,13 @@ describe('matchFiles', () => {
     expect(matches(before, after)).toHaveLength(3)
   })
 
-  test('leaves names alone in which no bundler put a hash', () => {
+  test('keeps names without a hash from the bundler', () => {
     const before: FileSketch[] = [{ path: 'assets/photo-20250101.jpg', size: 5, cache: 'revalidate' }]
     const after: FileSketch[] = [{ path: 'assets/photo-20260101.jpg', size: 6, cache: 'revalidate' }]
     expect(matches(before, after)).toHaveLength(2)
   })
 
-  test('tells two chunks of one name apart by their sizes, and shows their own names', () => {
+  test('matches chunks with the same name by size and keeps their names', () => {
     const before = files(['assets/index-AAAA1111.js', 400], ['assets/index-AAAA2222.js', 90_000])
     const after = files(['assets/index-BBBB1111.js', 90_500], ['assets/index-BBBB2222.js', 390])
     expect(matches(before, after)).toEqual([
@@ -131,13 +129,13 @@ describe('matchFiles', () => {
     ])
   })
 
-  test('matches equal bytes under another name, whatever the name', () => {
+  test('matches equal content under any name', () => {
     const before: FileSketch[] = [{ path: 'logo.svg', size: 5, content: 'logo' }]
     const after: FileSketch[] = [{ path: 'images/brand.svg', size: 5, content: 'logo' }]
     expect(matches(before, after)).toEqual(['images/brand.svg: logo.svg → images/brand.svg'])
   })
 
-  test('is quick where thousands of names are nothing but a hash', () => {
+  test('is fast for thousands of names that are only a hash', () => {
     const before = Array.from({ length: 4000 }, (_, index) => bareChunk(index, 'a'))
     const after = Array.from({ length: 4000 }, (_, index) => bareChunk(index, 'b'))
     const matched = matchFiles(makeManifest(before), makeManifest(after))
@@ -146,8 +144,8 @@ describe('matchFiles', () => {
   })
 })
 
-describe('matchFiles, whatever the names', () => {
-  test('has every file of both builds in exactly one answer', () => {
+describe('matchFiles with arbitrary names', () => {
+  test('returns every file of both builds exactly once', () => {
     const build = fc.uniqueArray(fc.tuple(fc.stringMatching(/^assets\/[\w.-]{1,20}x$/), fc.nat(9999)), {
       selector: ([path]) => path,
       maxLength: 12,
@@ -163,7 +161,7 @@ describe('matchFiles, whatever the names', () => {
     )
   })
 
-  test('finds every stem again when all hashes change, whatever their length', () => {
+  test('matches every stem after all hashes change, for any hash length', () => {
     const stem = fc.stringMatching(/^assets\/[a-z-]{1,12}\[hash\]\.(?:js|css)$/)
     const chunk = fc.record({ stem, size: fc.integer({ min: 1, max: 1_000_000 }) })
     const chunks = fc.uniqueArray(chunk, { selector: (each) => each.stem, maxLength: 20 })

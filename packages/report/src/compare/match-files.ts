@@ -1,14 +1,14 @@
 import type { Manifest, ManifestFile } from '@serve-dist/manifest'
 
-/** One file as two builds have it; one of the two may be missing. */
+/** A file in two builds. It can be missing in one of them. */
 export interface MatchedFile {
-  /** What both builds call it: the path, with `HASH` in the place of a hash that changed. */
+  /** The common name: the path, with `HASH` instead of a changed hash. */
   readonly name: string
   readonly before: ManifestFile | undefined
   readonly after: ManifestFile | undefined
 }
 
-/** What two files have in common that are the same one, the surest first. */
+/** The properties that identify a file, the most reliable first. */
 const sharedKeys: readonly ((file: ManifestFile) => string | undefined)[] = [
   ({ path }) => path,
   (file) => stemOf(file) && `${stemOf(file)}\n${file.sha256}`,
@@ -17,9 +17,8 @@ const sharedKeys: readonly ((file: ManifestFile) => string | undefined)[] = [
 ]
 
 /**
- * Finds out which files of two builds are the same ones: those under the same path, then those of one stem (equal bytes
- * first, else the largest belongs to the largest), then those with the same bytes, which were renamed. Every file is in
- * exactly one of the answers, sorted by name.
+ * Pairs the files of two builds: first by path, then by stem (equal content first, then by descending size), then by
+ * content (renamed files). Each file is in exactly one pair. The result is sorted by name.
  */
 export function matchFiles(before: Manifest, after: Manifest): MatchedFile[] {
   const matched: MatchedFile[] = []
@@ -51,8 +50,8 @@ export function matchFiles(before: Manifest, after: Manifest): MatchedFile[] {
 }
 
 /**
- * The name without the hash, as the build recorded it. Earlier manifests have none: there, the eight characters before
- * the extension are the hash, which is Vite's default.
+ * Returns the name without the hash, as the build recorded it. For older manifests without stems, it assumes Vite's
+ * default: eight characters before the extension.
  */
 function stemOf({ stem, path, cache }: ManifestFile): string | undefined {
   if (stem !== undefined || cache !== 'immutable') return stem
@@ -67,7 +66,7 @@ function nameOf(before: ManifestFile, after: ManifestFile): string {
     : stem.replaceAll('[hash]', 'HASH')
 }
 
-/** Two chunks that are both called `index-HASH.js` keep the hashes of the later build instead. */
+/** Gives chunks with the same name, such as `index-HASH.js`, their paths in the later build. */
 function withOwnNames(matched: readonly MatchedFile[]): MatchedFile[] {
   const uses = new Map<string, number>()
   for (const { name } of matched) uses.set(name, (uses.get(name) ?? 0) + 1)
@@ -77,7 +76,7 @@ function withOwnNames(matched: readonly MatchedFile[]): MatchedFile[] {
   })
 }
 
-/** Sorting is stable: files of one size stay in the order of their paths. */
+/** Sorts by size. The order of paths is kept, because sorting is stable. */
 function largestFirst(a: ManifestFile, b: ManifestFile): number {
   return b.size - a.size
 }

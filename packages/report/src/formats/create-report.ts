@@ -4,47 +4,47 @@ import { type BuildComparison, compareBuilds } from '../compare/compare-builds.t
 import { defaultNoise, type Noise } from '../compare/size-change.ts'
 import type { Budget } from '../budgets/parse-budgets.ts'
 
-/** What is asked of a report. */
+/** Options of a report. */
 export interface CreateReportOptions {
   /**
-   * What the build is called where one pull request has reports of several.
+   * The title. It distinguishes several reports in one pull request.
    *
    * @default 'Build size'
    */
   readonly title?: string
   /** An earlier build to compare with. */
   readonly against?: Manifest
-  /** What a visitor of that build downloads of this one. */
+  /** The download for visitors of that build. */
   readonly download?: Download
   /**
-   * Changes that are called noise, see {@link Noise}.
+   * The limits below which changes are noise, see {@link Noise}.
    *
    * @default { percent: 0.1, bytes: 64 }
    */
   readonly noise?: Noise
   /**
-   * What the build may weigh.
+   * The size budgets of the build.
    *
    * @default []
    */
   readonly budgets?: readonly Budget[]
 }
 
-/** All that the formats of a report show. */
+/** The data of a report for all formats. */
 export interface BuildReport {
   readonly title: string
   readonly build: Manifest
-  /** Only where it was asked for. */
+  /** The comparison with an earlier build, if there is one. */
   readonly comparison: BuildComparison | undefined
-  /** Only of builds out of a store. */
+  /** The download. Only builds from a store have it. */
   readonly download: Download | undefined
   readonly budgets: readonly BudgetResult[]
 }
 
-/** What a report is called that was given no name. */
+/** The default title. */
 export const defaultTitle = 'Build size'
 
-/** Weighs a build, against an earlier one and against budgets where they are given. */
+/** Creates the report of a build, with a comparison and budgets if they are given. */
 export function createReport(build: Manifest, options: CreateReportOptions = {}): BuildReport {
   const { title = defaultTitle, against, download, noise = defaultNoise, budgets = [] } = options
   const comparison = against === undefined ? undefined : compareBuilds(against, build, { noise })

@@ -19,23 +19,23 @@ function lastLine(more: Partial<FinishedPass>): string | undefined {
 }
 
 describe('formatPass', () => {
-  test('is a table with the folder before each path, and a line on the pass', () => {
+  test('has the folder before each path and a last line about the compression step', () => {
     const text = formatPass(report, { colors: false })
     expect(text).toMatch(/^dist\/assets\/app\.js +12\.30 kB +3\.00 kB/m)
     expect(lastLine({})).toBe('✓ 1 file, 1 variant (nothing changed) in 1.23s')
   })
 
-  test('counts what was written, what came from the cache and what went', () => {
+  test('counts written files, cache hits and removed files', () => {
     const changes = { written: ['a', 'b'], removed: ['c'], cacheHits: 1200, durationMs: 80.4 }
     expect(lastLine(changes)).toBe('✓ 1 file, 1 variant (2 written, 1,200 from the cache, 1 removed) in 80ms')
   })
 
-  test('counts no manifest among the variants', () => {
+  test('does not count the manifest as a variant', () => {
     expect(lastLine({ written: ['a.js.br', manifestPath] })).toBe('✓ 1 file, 1 variant (1 written) in 1.23s')
     expect(lastLine({ written: [manifestPath] })).toBe('✓ 1 file, 1 variant (manifest written) in 1.23s')
   })
 
-  test('says what the build adds to its policy, and why', () => {
+  test('shows additions to the policy with their reasons', () => {
     const worker = ["'self'", 'blob:'].map((source) => ({ directive: 'worker-src', source, reason: 'b.js' }))
     const wasm = ['a.wasm', 'b.wasm'].map((reason) => ({
       directive: 'script-src',
@@ -49,8 +49,8 @@ describe('formatPass', () => {
     ])
   })
 
-  test('is plain where there are no colours', () => {
-    // oxlint-disable-next-line no-control-regex -- escapes are what is looked for
+  test('contains no escapes without colours', () => {
+    // oxlint-disable-next-line no-control-regex -- the test looks for escapes
     expect(formatPass(report, { colors: false })).not.toMatch(/\u001B/)
     // oxlint-disable-next-line no-control-regex -- as above
     expect(formatPass(report, { colors: true })).toMatch(/\u001B\[32m✓/)

@@ -17,22 +17,22 @@ import {
 } from '../builds/sizes.ts'
 import { pathCell } from './path-cell.ts'
 
-/** How the table of one build is drawn. */
+/** Options of the table of one build. */
 export interface FormatBuildTableOptions {
-  /** Whether to colour it with ANSI escapes; in bold what is sent by default, underlined the smallest. */
+  /** Whether to use ANSI colours. The sent size is bold and the smallest is underlined. */
   readonly colors: boolean
   /**
-   * What stands before every path, such as `dist/`.
+   * The prefix of every path, for example `dist/`.
    *
    * @default ''
    */
   readonly prefix?: string
 }
 
-/** Files with variants that get a row of their own, the largest; the others share one. */
+/** The maximum number of rows for files with variants. One more row contains the total of the others. */
 const mostRows = 40
 
-/** What a pass did, as `precompress` answers it. */
+/** The result of a compression step, as returned by `precompress`. */
 export interface FinishedPass {
   readonly directory: string
   readonly manifest: Manifest
@@ -40,7 +40,7 @@ export interface FinishedPass {
   readonly removed: readonly string[]
   readonly cacheHits: number
   readonly durationMs: number
-  /** What the build adds to its policy, and why. */
+  /** The sources that the build adds to its content security policy, with the reasons. */
   readonly policyNeeds?: readonly PolicyNeed[]
 }
 
@@ -50,7 +50,7 @@ interface PolicyNeed {
   readonly reason: string
 }
 
-/** What is printed at the end of a pass: the table of the build, and a line on what was done. */
+/** Formats the result of a compression step: the table of the build and one line about the work. */
 export function formatPass(pass: FinishedPass, { colors }: { readonly colors: boolean }): string {
   const { directory, manifest, written, removed, cacheHits, durationMs } = pass
   const variants = manifest.files.reduce((sum, file) => sum + file.variants.length, 0)
@@ -66,7 +66,6 @@ export function formatPass(pass: FinishedPass, { colors }: { readonly colors: bo
   return `${table}\n${describeNeeds(pass.policyNeeds ?? [])}${paint(colors, counts, 'green')}${paint(colors, work, 'dim')}`
 }
 
-/** A line for each addition, with what needs it. */
 function describeNeeds(needs: readonly PolicyNeed[]): string {
   const sourcesOf = new Map<string, Map<string, string[]>>()
   for (const { directive, source, reason } of needs) {
@@ -84,7 +83,7 @@ function describeNeeds(needs: readonly PolicyNeed[]): string {
   ).join('')
 }
 
-/** Of variants how many, as in what stands before them; the manifest alone is a change too. */
+/** Counts the written variants. A manifest without variants is a change, but does not count as a variant. */
 function writtenOf(paths: readonly string[]): string[] {
   const variants = paths.filter((path) => path !== manifestPath)
   if (variants.length > 0) return [`${variants.length.toLocaleString('en-US')} written`]
@@ -92,9 +91,9 @@ function writtenOf(paths: readonly string[]): string[] {
 }
 
 /**
- * The table of one build, like Vite's own: each file as it is and in each coding that the build has, what is
- * sent by default and what `prefer: 'smallest'` would send in its place, the total, and what the default
- * order costs. Files without variants share one row. In kB of 1,000 bytes; no line feed at the end.
+ * Formats the table of one build, similar to Vite's: each file uncompressed and in each coding, the coding that is sent
+ * by default, the smallest coding, the total, and the cost of the default order. Files without variants share one row.
+ * Sizes are in kB of 1,000 bytes. There is no line feed at the end.
  */
 export function formatBuildTable(
   build: Pick<Manifest, 'files' | 'serving'>,
@@ -149,7 +148,7 @@ function fileRow(prefix: string, file: ManifestFile, { build, columns }: TableCo
   ]
 }
 
-/** What the files weigh together, in each coding where they have it and as they are where not. */
+/** Returns the row with the total of files. Files without a variant count with their uncompressed size. */
 function sumRow(label: string, files: readonly ManifestFile[], { build, columns }: TableColumns): Cell[][] {
   if (files.length === 0) return []
   const sums = sumSizes(files.map((file) => sizesOf(file, build)))

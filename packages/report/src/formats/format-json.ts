@@ -15,10 +15,10 @@ import {
 } from '../builds/sizes.ts'
 import type { BuildReport } from './create-report.ts'
 
-/** A report for programs; docs/report.md describes every field. A line feed at the end. */
+/** Formats a report as JSON with a line feed at the end. docs/report.md describes every field. */
 export function formatJson({ title, build, comparison, download, budgets }: BuildReport): string {
   const document = {
-    // Fields may be added within a version.
+    // Later releases may add fields without a new version.
     version: 1,
     title,
     build: describeBuild(build),
@@ -93,7 +93,7 @@ function byKind<Value>(describe: (kind?: FileKind) => Value): Record<string, Val
   return Object.fromEntries([...fileKinds.map((kind) => [kind, describe(kind)]), ['total', describe()]])
 }
 
-/** JSON has no `undefined`: where there was nothing before, the percentage is `null`. */
+/** Replaces `undefined` with `null`, because JSON has no `undefined`. */
 function describeChanges(changes: SizeChanges): unknown {
   return bySizeColumn((column) => ({ ...changes[column], percent: changes[column].percent ?? null }))
 }

@@ -23,13 +23,16 @@ import {
   sizeHeads,
 } from './markdown.ts'
 
-/** In bytes: GitHub refuses a comment of more than 65,536 characters, and our workflow cuts it there. */
+/**
+ * The maximum number of bytes. GitHub rejects comments of more than 65,536 characters, and our workflow truncates them
+ * there.
+ */
 const longestComment = 60_000
 
 /**
- * A report fit for a pull request's comment: what it comes to, the totals, the files of each kind in a
- * section that unfolds, the budgets. Marked is what got larger (🔺), smaller (✅), new (🆕) and removed (🗑️).
- * Short enough for GitHub; a line feed at the end.
+ * Formats a report as a comment for a pull request: the total change, totals per kind, collapsed sections with files,
+ * and budgets. It marks files that are larger (🔺), smaller (✅), new (🆕) and removed (🗑️). The text is short enough for
+ * GitHub and ends with a line feed.
  */
 export function formatMarkdown(report: BuildReport): string {
   for (const mostRows of [50, 10]) {
@@ -58,22 +61,21 @@ function write({ title, build, comparison, download, budgets }: BuildReport, mos
 }
 
 /**
- * The first line, which nobody sees: by it a bot finds its own comment to update. Reports of other titles
- * have other markers; all begin with `<!-- serve-dist report`.
+ * Returns the first line, which is an HTML comment. A bot finds its own comment by it and updates it. Each title has
+ * its own marker, and all markers start with `<!-- serve-dist report`.
  */
 function marker(title: string): string {
-  // Nothing in the name may end the comment.
+  // The title must not end the HTML comment.
   const name = title.replaceAll(/[^\p{L}\p{N}_./]+/gu, ' ').trim()
   return title === defaultTitle ? '<!-- serve-dist report -->' : `<!-- serve-dist report: ${name} -->`
 }
 
 interface MarkdownStyle {
   readonly title: string
-  /** How many files of a kind get a row. */
+  /** The maximum number of rows per kind. */
   readonly mostRows: number
 }
 
-/** One build: its weight, the totals per kind, the files of each kind. */
 function blocksOfBuild(build: Manifest, { title, mostRows }: MarkdownStyle): string[] {
   const weighed = build.files
     .map((file) => ({ path: file.path, kind: fileKindOf(file), sizes: sizesOf(file, build) }))
@@ -99,7 +101,6 @@ function sizeRow(label: string, sizes: Sizes): MarkdownRow {
   return [label, ...markdownColumns.map((column) => formatKilobytes(sizes[column]))]
 }
 
-/** Two builds: what changed in all, the totals per kind, the changed files of each kind. */
 function blocksOfComparison(comparison: BuildComparison, { title, mostRows }: MarkdownStyle): string[] {
   const { totals } = comparison
   const { weight, files } = summarizeComparison(comparison)
@@ -134,7 +135,6 @@ function changeRow(label: string, sizes: SizeChanges): MarkdownRow {
   return [label, ...cells]
 }
 
-/** What a returning visitor downloads, file by file. */
 function blockOfDownload(
   build: Manifest,
   { download, mostRows }: { readonly download: Download; readonly mostRows: number },

@@ -21,16 +21,19 @@ import type { SizeChange, SizeChanges } from '../compare/size-change.ts'
 import { formatBuildTable } from './format-build.ts'
 import { pathCell } from './path-cell.ts'
 
-/** How a report is drawn on a terminal. */
+/** Options of a report for a terminal. */
 export interface FormatTerminalOptions {
-  /** Whether to colour it with ANSI escapes. */
+  /** Whether to use ANSI colours. */
   readonly colors: boolean
 }
 
-/** Files that get rows of their own, those first that change most of what is sent. */
+/** The maximum number of files with rows. Files with the largest change of the sent size come first. */
 const mostFiles = 20
 
-/** A report for a terminal: the build's table or what changed, then the budgets. No line feed at the end. */
+/**
+ * Formats a report for a terminal: the table of the build or the changes, then the budgets. There is no line feed at
+ * the end.
+ */
 export function formatTerminal(
   { build, comparison, download, budgets }: BuildReport,
   options: FormatTerminalOptions,
@@ -46,8 +49,8 @@ export function formatTerminal(
 }
 
 /**
- * The table of two builds: what is new, removed or changed in every coding, the totals per kind that
- * changed, and a summary. Files that are the same or noise are counted only.
+ * Formats the table of two builds: new, removed and changed files in every coding, changed totals per kind, and a
+ * summary. Unchanged files and noise are only counted.
  */
 function comparisonTable(comparison: BuildComparison, { colors }: FormatTerminalOptions): string {
   const changed = changedFiles(comparison)
@@ -72,7 +75,6 @@ function comparisonTable(comparison: BuildComparison, { colors }: FormatTerminal
   ].join('\n')
 }
 
-/** What a returning visitor downloads, the file first of which deltas save most. */
 function downloadTable(build: Manifest, download: Download, { colors }: FormatTerminalOptions): string[] {
   const files = filesToLoad(build, download)
   const hidden = files.length - mostFiles

@@ -36,24 +36,24 @@ const budgets = parseBudgets(['assets/*.js=4kb:br', 'total=5kb'])
 describe('formatBuildTable', () => {
   const table = formatBuildTable(after, { colors: false, prefix: 'dist/' })
 
-  test('has a row for each file with variants, what is sent, and what would be the smallest', () => {
+  test('has a row for each file with variants, the sent coding and the smallest coding', () => {
     expect(table.split('\n')).toEqual([
       '                                      size     gzip       br     zstd     sent   smallest',
       'dist/assets/Ünïcode-BBBB3333.css   2.00 kB        –  0.60 kB        –       br         br',
       'dist/assets/index-BBBB1111.js     11.00 kB  4.50 kB  3.80 kB  4.20 kB     zstd  br -400 B',
       '2 files without variants           0.47 kB',
       'total of 4 files                  13.47 kB  6.97 kB  4.87 kB  6.67 kB  5.27 kB     -400 B',
-      "zstd first sends 5.27 kB, 400 B more than prefer 'smallest' would (4.87 kB, +8.2 %)",
+      "prefer 'order' (zstd first) sends 5.27 kB, 400 B more than prefer 'smallest' (4.87 kB, +8.2 %)",
     ])
   })
 
-  test('is the same text in colours', () => {
+  test('has the same text with colours', () => {
     const colored = formatBuildTable(after, { colors: true, prefix: 'dist/' })
     expect(colored).not.toBe(table)
     expect(stripVTControlCharacters(colored)).toBe(table)
   })
 
-  test('counts the files that get no row of their own', () => {
+  test('counts the files without their own row', () => {
     const variants = { br: 3000 }
     const sketches = Array.from({ length: 41 }, (_, at) => ({ path: `${at}.js`, size: 9000 + at, variants }))
     const many = formatBuildTable(makeManifest(sketches), { colors: false })
@@ -62,21 +62,21 @@ describe('formatBuildTable', () => {
     expect(many).not.toMatch(/^0\.js /m)
   })
 
-  test('says that the order costs nothing where the first coding is the smallest', () => {
+  test('reports no cost if the first coding is the smallest', () => {
     const build = makeManifest([{ path: 'a.js', size: 9000, variants: { zstd: 3000, br: 3000 } }])
     expect(formatBuildTable(build, { colors: false })).toContain("prefer 'smallest' would save nothing")
   })
 
-  test('shows as sent what a build is sent in that prefers the smallest, and what that saves', () => {
+  test('shows the smallest coding as sent if the build prefers it, and the saving', () => {
     const lines = formatBuildTable({ ...after, serving: { prefer: 'smallest' } }, { colors: false }).split(
       '\n',
     )
     expect(lines[2]).toMatch(/4\.20 kB +br +br$/)
     expect(lines[4]).toMatch(/^total of 4 files .* 4\.87 kB$/)
-    expect(lines[5]).toBe("prefer 'smallest' sends 4.87 kB, 400 B less than zstd first would")
+    expect(lines[5]).toBe("prefer 'smallest' sends 4.87 kB, 400 B less than prefer 'order' (zstd first)")
   })
 
-  test('draws a build without variants, and one without files', () => {
+  test('formats builds without variants or files', () => {
     const plain = formatBuildTable(makeManifest([{ path: 'a.js', size: 9 }]), { colors: false })
     expect(plain.split('\n')).toEqual([
       '                            size',
@@ -88,12 +88,12 @@ describe('formatBuildTable', () => {
 })
 
 describe('formatTerminal', () => {
-  test('shows the build when there is nothing to compare it with', () => {
+  test('shows the build if there is no other build', () => {
     const text = formatTerminal(createReport(after), { colors: false })
     expect(text).toBe(formatBuildTable(after, { colors: false }))
   })
 
-  test('shows what changed, the largest change first, the totals and the budgets', () => {
+  test('shows the largest changes first, the totals and the budgets', () => {
     const text = formatTerminal(createReport(after, { against: before, budgets }), { colors: false })
     const lines = text.split('\n').map((line) => line.replaceAll(/ +/g, ' '))
     expect(lines.slice(1, 5)).toEqual([
@@ -109,12 +109,12 @@ describe('formatTerminal', () => {
       '2 files changed, 1 new, 1 removed; 1 the same',
       '✓ assets/*.js=4kb:br: 3.80 kB br of 4.00 kB, 200 B left',
       expect.stringMatching(
-        /^✗ total=5kb: 5.27 kB sent of 5.00 kB, 270 B \(\+5.4 %\) too much: assets\/index-BB/,
+        /^✗ total=5kb: 5.27 kB sent of 5.00 kB, 270 B \(\+5.4 %\) over the limit: assets\/index-BB/,
       ),
     ])
   })
 
-  test('shows what a visitor of the last build downloads of each file in br, in zstd and with deltas', () => {
+  test('shows the download of each file in br, in zstd and with deltas', () => {
     const text = formatTerminal(createReport(after, { against: before, download }), { colors: false })
     expect(text.split('\n').slice(-7)).toEqual([
       '',
@@ -123,11 +123,11 @@ describe('formatTerminal', () => {
       'assets/Ünïcode-BBBB3333.css    600 B  2.00 kB        600 B  none',
       'icon.png                        70 B     70 B         70 B  none',
       'total of 3 files             4.47 kB  6.27 kB        789 B',
-      'a visitor of the last build downloads at most 3 files: 4.47 kB in br, 6.27 kB in zstd, 789 B with deltas (Chromium)',
+      'a returning visitor downloads at most 3 files: 4.47 kB in br, 6.27 kB in zstd, 789 B with deltas (Chromium)',
     ])
   })
 
-  test('says that no delta is there, and that nothing is to be downloaded', () => {
+  test('reports missing deltas and an empty download', () => {
     const lastLine = (given: Partial<typeof download>): string | undefined =>
       formatTerminal(createReport(after, { download: { ...download, ...given } }), { colors: false })
         .split('\n')
@@ -135,12 +135,10 @@ describe('formatTerminal', () => {
     const { bytesWithDeltas: _, ...withoutDeltas } = download
     const plain = createReport(after, { download: withoutDeltas })
     expect(formatTerminal(plain, { colors: false })).toMatch(/ 6\.27 kB in zstd, no deltas$/)
-    expect(lastLine({ files: 0, bytes: 0, changes: [] })).toBe(
-      'a visitor of the last build downloads nothing',
-    )
+    expect(lastLine({ files: 0, bytes: 0, changes: [] })).toBe('a returning visitor downloads nothing')
   })
 
-  test('does not let a name change the order of the text around it', () => {
+  test('escapes characters that change the direction of text', () => {
     const build = makeManifest([{ path: 'a\u{202E}gpj.js', size: 9000, variants: { br: 1 } }])
     expect(formatTerminal(createReport(build), { colors: false })).toContain(String.raw`a\u{202e}gpj.js`)
   })
@@ -149,16 +147,16 @@ describe('formatTerminal', () => {
 describe('formatMarkdown', () => {
   const text = formatMarkdown(createReport(after, { against: before, budgets }))
 
-  test('begins with the marker by which a bot finds its comment', () => {
+  test('starts with the marker of the comment', () => {
     expect(text.startsWith('<!-- serve-dist report -->\n')).toBe(true)
   })
 
-  test('is called what it was told, in a marker of its own too, which no name can end', () => {
+  test('uses the given title, also in the marker, which it cannot end', () => {
     const named = formatMarkdown(createReport(after, { title: 'apps/shop --> <b>' }))
     expect(named).toMatch(/^<!-- serve-dist report: apps\/shop b -->\n\n### apps\/shop --&#62; &#60;b&#62;: /)
   })
 
-  test('marks what got larger, smaller, new, removed and over its budget', () => {
+  test('marks files that are larger, smaller, new, removed and over the budget', () => {
     expect(text).toContain('### 🔺 Build size: +60 B (+1.2 %)')
     expect(text).toMatch(
       /\| <code>assets\/index-HASH\.js<\/code> \| 11\.00 kB<br>🔺 \+1\.00 kB \(\+10\.0 %\)/,
@@ -169,23 +167,23 @@ describe('formatMarkdown', () => {
     expect(text).toMatch(/^- ❌ total=5kb/m)
   })
 
-  test('folds the files of each kind, and leaves out a kind without changes', () => {
+  test('collapses the files of each kind and omits kinds without changes', () => {
     expect(text).toContain('<details><summary>🔺 js: 1 file changed, +300 B (+7.7 %) sent</summary>\n\n|')
     expect(text).not.toContain('html: ')
   })
 
-  test('folds what a visitor of the last build downloads, or says that it is nothing', () => {
+  test('collapses the download of a returning visitor, or reports that it is empty', () => {
     const folded = formatMarkdown(createReport(after, { against: before, download }))
     const title =
-      'a visitor of the last build downloads at most 3 files&#58; 4.47 kB in br, 6.27 kB in zstd, 789 B with deltas (Chromium)'
+      'a returning visitor downloads at most 3 files&#58; 4.47 kB in br, 6.27 kB in zstd, 789 B with deltas (Chromium)'
     expect(folded).toContain(`<details><summary>${title}</summary>\n\n| file | br | zstd | with deltas |`)
     expect(folded).toContain('| <code>assets/index-BBBB1111.js</code> | 3.80 kB | 4.20 kB | 119 B dcb |')
     expect(folded).toContain('| <code>icon.png</code> | 70 B | 70 B | 70 B |')
     const nothing = createReport(after, { download: { files: 0, bytes: 0, changes: [] } })
-    expect(formatMarkdown(nothing)).toContain('\n\na visitor of the last build downloads nothing\n\n')
+    expect(formatMarkdown(nothing)).toContain('\n\na returning visitor downloads nothing\n\n')
   })
 
-  test('lets no name break out of its cell, or become a link, a mention or a tag', () => {
+  test('escapes names that would end a cell or become links, mentions or tags', () => {
     const path =
       'a`|<img src=x onerror=alert(1)>*_[x](https://a.example)@everyone www.evil.example\u{202E}.js'
     const hostile = formatMarkdown(createReport(makeManifest([{ path, size: 9 }])))
@@ -197,7 +195,7 @@ describe('formatMarkdown', () => {
   test.each([
     ['long names', 'long-'.repeat(200)],
     ['names beyond ASCII', '長い名前'.repeat(200)],
-  ])('stays short enough for a comment with %s, whatever the build', (_names, name) => {
+  ])('is short enough for a comment with %s', (_names, name) => {
     const sketches = Array.from({ length: 400 }, (_, index) => ({ path: `${name}${index}.js`, size: index }))
     const long = formatMarkdown(createReport(makeManifest(sketches)))
     expect(Buffer.byteLength(long)).toBeLessThan(65_536)
@@ -229,7 +227,7 @@ describe('formatJson', () => {
     })
   })
 
-  test('weighs as sent what the build says that it sends', () => {
+  test('uses the preference of the build for the sent size', () => {
     const report = createReport({ ...after, serving: { prefer: 'smallest' } }, { against: before })
     const described = JSON.parse(formatJson(report))
     expect(described.build.preference).toMatchObject({ prefer: 'smallest', bytes: 400 })
@@ -238,7 +236,7 @@ describe('formatJson', () => {
     expect(index.sizes.sent).toMatchObject({ before: 3900, after: 3800 })
   })
 
-  test('describes the comparison, with null where there is nothing', () => {
+  test('describes the comparison with null for missing values', () => {
     expect(comparison.against.buildId).toBe(before.buildId)
     expect(comparison.files).toContainEqual(
       expect.objectContaining({ name: 'icon.png', state: 'new', before: null, after: 'icon.png' }),
@@ -248,7 +246,7 @@ describe('formatJson', () => {
     expect(JSON.parse(formatJson(createReport(after))).comparison).toBeNull()
   })
 
-  test('describes what a visitor of the last build downloads', () => {
+  test('describes the download of a returning visitor', () => {
     const described = JSON.parse(formatJson(createReport(after, { against: before, download }))).download
     expect(described).toMatchObject({
       files: 3,

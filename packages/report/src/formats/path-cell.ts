@@ -2,7 +2,7 @@ import { escapeInvisible } from '@serve-dist/foundation/text/escape-invisible'
 import { type Cell, cell } from '@serve-dist/foundation/terminal/text-table'
 import type { FileKind } from '../builds/sizes.ts'
 
-/** A path as Vite prints it: the folder dimmed, the name in its kind's colour; scripts cyan, styles magenta. */
+/** Formats a path as Vite does: a dimmed folder and a coloured name. Scripts are cyan and styles are magenta. */
 export function pathCell(path: string, kind: FileKind): Cell {
   const slash = path.lastIndexOf('/') + 1
   const color = kind === 'js' ? 'cyan' : kind === 'css' ? 'magenta' : 'green'

@@ -26,7 +26,7 @@ describe('formatHtml', () => {
     assets,
   )
 
-  test('allows its own script and style by their digests, and nothing else', () => {
+  test('permits only its own script and style by their digests', () => {
     const policy = /<meta http-equiv="Content-Security-Policy" content="(.+?)">/.exec(html)?.[1]
     expect(policy?.replaceAll('&#39;', "'").split('; ')).toEqual([
       "default-src 'none'",
@@ -37,11 +37,11 @@ describe('formatHtml', () => {
     ])
   })
 
-  test('names nothing that a browser would load', () => {
+  test('refers to no external resource', () => {
     expect(html).not.toMatch(/\b(?:src|href|srcset|action)=|url\(|@import/)
   })
 
-  test('says everything as a table, what changed first', () => {
+  test('contains all files as a table, changed files first', () => {
     const rows = [
       ...html.matchAll(/<th scope="row"><bdi>(.+?)<\/bdi>(?:<span class="state">(\w+)<\/span>)?/g),
     ]
@@ -54,7 +54,7 @@ describe('formatHtml', () => {
     expect(html).toContain('<li data-outcome="within">')
   })
 
-  test('keeps hostile names text, in the markup and in the data', () => {
+  test('escapes hostile names in the markup and in the data', () => {
     const names = [
       '<img src=x onerror=alert(1)>.js',
       'a/</script><script>alert(1)</script>.js',
@@ -72,7 +72,7 @@ describe('formatHtml', () => {
 })
 
 describe('embedJson', () => {
-  test('is the same JSON without a character that markup knows', () => {
+  test('contains the same JSON without markup characters', () => {
     const value = { '</script>': ['<!--', '&amp;', '\u{2028}'] }
     expect(embedJson(value)).not.toMatch(/[<>&\u{2028}]/u)
     expect(JSON.parse(embedJson(value))).toEqual(value)
@@ -82,12 +82,12 @@ describe('embedJson', () => {
 describe('pageData', () => {
   const { columns, root } = pageData(createReport(after, { against: before }))
 
-  test('weighs by the codings that either build has', () => {
+  test('has a column for each coding of either build', () => {
     expect(columns).toEqual(['identity', 'br', 'sent'])
     expect(pageData(createReport(makeManifest([{ path: 'a', size: 1 }]))).columns).toEqual(['identity'])
   })
 
-  test('sums up folders, removed files included in what changed', () => {
+  test('sums folders, including the changes of removed files', () => {
     const folder = root.children?.find(({ kind }) => kind === 'folder')
     expect(folder).toMatchObject({ name: 'assets', path: 'assets/' })
     expect(folder?.sizes[0]).toMatchObject({
@@ -98,7 +98,7 @@ describe('pageData', () => {
     })
   })
 
-  test('weighs what a returning visitor downloads: nothing of what is the same, a delta, or all of it', () => {
+  test('has the download of a returning visitor: nothing, a delta or the whole file', () => {
     const changed = { path: 'assets/index-BBBB1111.js', bytes: 500, delta: 40, coding: 'dcz' } as const
     const changes = [changed, { path: 'index.html', bytes: 100 }]
     const download = { files: 2, bytes: 600, bytesWithDeltas: 140, changes }
@@ -124,12 +124,12 @@ describe('pageData', () => {
       'index.html': { bytes: 100, text: '100 B' },
     })
     const html = formatHtml(createReport(build, { download }), assets)
-    expect(html).toContain('<span>a visitor of the last build downloads at most 2 files: ')
+    expect(html).toContain('<span>a returning visitor downloads at most 2 files: ')
     expect(html).toContain('▼ a delta')
     expect(formatHtml(createReport(build), assets)).not.toContain('▼ a delta')
   })
 
-  test('keeps a name that every object has apart from the others', () => {
+  test('accepts names of built-in object properties', () => {
     const odd = pageData(
       createReport(
         makeManifest([

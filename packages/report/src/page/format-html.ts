@@ -9,9 +9,8 @@ import { pageData, type PageData, type PageNode, type PageSize, returning } from
 import type { PageAssets } from './read-page-assets.ts'
 
 /**
- * A report as one page that loads nothing: a treemap in every coding, what changed, and all of it as a table.
- * Names of files are text wherever they stand, and the page's policy lets nothing run or load but what it
- * holds itself.
+ * Formats a report as one HTML page without external resources: a treemap for each size, the changes and a table. File
+ * names are always escaped. The content security policy permits only the page's own script and style.
  */
 export function formatHtml(report: BuildReport, { script, style }: PageAssets): string {
   const data = pageData(report)
@@ -51,13 +50,13 @@ ${table(data)}
 `
 }
 
-/** The policy names what may run by its digest, so nothing that slipped in could. */
+/** Returns a source for the policy by digest, so that the browser rejects injected scripts. */
 function sourceHash(text: string): string {
   return `'sha256-${createHash('sha256').update(text).digest('base64')}'`
 }
 
 function titleOf({ title, comparison }: BuildReport): string {
-  return escapeHtml(comparison === undefined ? title : `${title}: what changed`)
+  return escapeHtml(comparison === undefined ? title : `${title}: changes`)
 }
 
 function facts({ build, comparison, download }: BuildReport): string {
@@ -76,7 +75,7 @@ function facts({ build, comparison, download }: BuildReport): string {
   return `<p class="facts">${items.map((item) => `<span>${item}</span>`).join('')}<span>${escapeHtml(preference)}</span></p>`
 }
 
-/** The totals, which are the switch of what the treemap weighs too. */
+/** Formats the totals. They are also radio buttons that select the size in the treemap. */
 function cards({ columns, root }: PageData): string {
   const chosen = columns.includes('sent') ? 'sent' : 'identity'
   const items = columns.map((column, index) => {
@@ -85,7 +84,7 @@ function cards({ columns, root }: PageData): string {
     return `<label class="card"><input class="hidden" type="radio" name="column" value="${column}"${column === chosen ? ' checked' : ''}>
 <span class="card-name">${name}</span><span class="card-size">${escapeHtml(size?.text ?? '')}</span>${change(size)}</label>`
   })
-  return `<fieldset><legend class="hidden">What the treemap weighs</legend><div class="cards">${items.join('\n')}</div></fieldset>`
+  return `<fieldset><legend class="hidden">Size in the treemap</legend><div class="cards">${items.join('\n')}</div></fieldset>`
 }
 
 function budgets({ budgets: results }: BuildReport): string {
@@ -100,26 +99,26 @@ function budgets({ budgets: results }: BuildReport): string {
 function treemap({ columns, isComparison }: PageData): string {
   const colours = isComparison ? 'change' : 'kind'
   return `<div class="toolbar">
-<nav aria-label="Folders on the way"><ol id="trail"></ol></nav>
+<nav aria-label="Folder path"><ol id="trail"></ol></nav>
 ${isComparison ? colourSwitch : ''}
 <p class="legend legend-kind"><span><i data-swatch="js"></i>js</span><span><i data-swatch="css"></i>css</span><span><i data-swatch="html"></i>html</span><span><i data-swatch="other"></i>other</span></p>
-<p class="legend legend-change"><span><i data-swatch="larger"></i>▲ larger</span><span><i data-swatch="smaller"></i>▼ smaller</span><span><i data-swatch="new"></i>new</span><span><i></i>the same, or noise</span></p>
+<p class="legend legend-change"><span><i data-swatch="larger"></i>▲ larger</span><span><i data-swatch="smaller"></i>▼ smaller</span><span><i data-swatch="new"></i>new</span><span><i></i>unchanged or noise</span></p>
 ${columns.includes(returning) ? legendOfReturning : ''}</div>
 <div id="treemap" role="group" aria-label="Treemap of the build" aria-describedby="hint" data-colours="${colours}"></div>
 <p class="hidden" role="status" id="announcement"></p>
 <div id="details"></div>
 <p class="hint" id="hint"><kbd>←</kbd> <kbd>→</kbd> <kbd>↑</kbd> <kbd>↓</kbd> move · <kbd>Enter</kbd> opens a folder · <kbd>Esc</kbd> goes back up</p>
-<noscript><p>The treemap needs JavaScript; the table below says the same.</p></noscript>`
+<noscript><p>The treemap needs JavaScript. The table below contains the same data.</p></noscript>`
 }
 
-const legendOfReturning = `<p class="legend legend-returning"><span><i data-swatch="smaller"></i>▼ a delta</span><span><i data-swatch="new"></i>new</span><span><i></i>in full</span><span>what did not change is not drawn</span></p>
+const legendOfReturning = `<p class="legend legend-returning"><span><i data-swatch="smaller"></i>▼ a delta</span><span><i data-swatch="new"></i>new</span><span><i></i>in full</span><span>unchanged files are not shown</span></p>
 `
 
 const colourSwitch = `<fieldset class="switch"><legend class="hidden">Colours</legend>
 <label><input class="hidden" type="radio" name="colours" value="change" checked>by change</label>
 <label><input class="hidden" type="radio" name="colours" value="kind">by kind</label></fieldset>`
 
-/** Every file as a row, for those who do not see the treemap: first what changed most, then what weighs most. */
+/** Formats all files as a table, for people who cannot see the treemap. Changed files come first, then the largest. */
 function table({ columns, root }: PageData): string {
   const heads = columns.map((column) => `<th scope="col">${column === 'identity' ? 'size' : column}</th>`)
   const decisive = Math.max(0, columns.indexOf('sent'))
@@ -151,12 +150,12 @@ function filesOf(node: PageNode): PageNode[] {
   return node.children === undefined ? [node] : node.children.flatMap(filesOf)
 }
 
-/** What is new or removed and what changed, not what is noise. */
+/** Returns 1 for files that are new, removed or changed beyond noise, else 0. */
 function changeOf({ sizes }: PageNode): number {
   return Number(sizes.some(({ verdict }) => verdict === 'larger' || verdict === 'smaller'))
 }
 
-/** A change of a size, marked for eyes that do not tell red from green; empty where there is none. */
+/** Formats a change, with a mark for people who cannot distinguish red from green. */
 function change(size: PageSize | undefined): string {
   if (size?.verdict === undefined) return ''
   const mark = size.verdict === 'larger' ? '▲ ' : size.verdict === 'smaller' ? '▼ ' : ''
@@ -172,12 +171,11 @@ const references: Readonly<Record<string, string>> = {
   "'": '&#39;',
 }
 
-/** Text that is nothing but text between tags and in quoted attributes. */
 function escapeHtml(text: string): string {
   return text.replaceAll(/[&<>"']/g, (character) => references[character] ?? '')
 }
 
-/** JSON for a script element: nothing in it can end the element or begin a comment. */
+/** Serializes JSON for a script element. The result cannot end the element or start an HTML comment. */
 export function embedJson(value: unknown): string {
   return JSON.stringify(value).replaceAll(/[<>&\u2028\u2029]/g, (character) => {
     return String.raw`\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`

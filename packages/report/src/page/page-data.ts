@@ -19,44 +19,43 @@ import {
   sumSizes,
 } from '../builds/sizes.ts'
 
-/** What the page weighs by besides: what a visitor of the last build downloads. */
+/** The name of the size that a returning visitor downloads. */
 export const returning = 'returning visitor'
 
-/** What the HTML page draws; it stands in the page as JSON. */
+/** The data of the HTML page, which contains it as JSON. */
 export interface PageData {
-  /** What the page can weigh by, in the order of every node's sizes. */
+  /** The sizes that the page can show, in the order of each node's sizes. */
   readonly columns: readonly (SizeColumn | typeof returning)[]
   readonly isComparison: boolean
   readonly root: PageNode
 }
 
-/** A file, a folder, or (made by the page) the smallest of a folder as one. */
+/** A file, a folder, or the smallest files of a folder as one node (created by the page). */
 export interface PageNode {
-  /** The last segment of its path, safe to show. */
+  /** The last segment of the path, escaped for display. */
   readonly name: string
-  /** Safe to show; a folder's ends in a slash, the root's is empty. */
+  /** The path, escaped for display. A folder's path ends with a slash, and the root's is empty. */
   readonly path: string
   readonly kind: FileKind | 'folder' | 'more'
-  /** Of files in a comparison. */
+  /** The state of a file in a comparison. */
   readonly state?: FileState
-  /** One for each column. */
+  /** The sizes, one for each column. */
   readonly sizes: readonly PageSize[]
-  /** Of folders. */
+  /** The children of a folder. */
   readonly children?: readonly PageNode[]
 }
 
-/** A size with the words for it. */
+/** A size with its text. */
 export interface PageSize {
   readonly bytes: number
   readonly text: string
-  /** In a comparison, where it is not the same. */
+  /** The change in a comparison. Absent if the size is unchanged. */
   readonly change?: string
   readonly verdict?: Verdict
-  /** How strongly to colour the change, 0 to 1. */
+  /** The colour intensity of the change, from 0 to 1. */
   readonly strength?: number
 }
 
-/** A file as the page needs it. */
 interface PageFile {
   readonly segments: readonly string[]
   readonly kind: FileKind
@@ -66,13 +65,13 @@ interface PageFile {
   readonly toLoad: ToLoad
 }
 
-/** Bytes to download, 0 of what did not change. */
+/** The number of bytes to download. It is 0 for unchanged files. */
 interface ToLoad {
   readonly withDeltas: number
   readonly without: number
 }
 
-/** The tree of folders and files that the page draws, weighed, compared and put into words. */
+/** Creates the tree of folders and files with sizes, changes and texts. */
 export function pageData({ build, comparison, download }: BuildReport): PageData {
   const codings = codingsOf([...build.files, ...(comparison?.before.files ?? [])])
   const columns: readonly SizeColumn[] = codings.length > 1 ? [...codings, 'sent'] : codings
@@ -192,7 +191,7 @@ function changeOf(change: SizeChange): Pick<PageSize, 'change' | 'verdict' | 'st
   return { verdict, change: formatChange(change), strength: strengthOf(percent) }
 }
 
-/** A tenth is as strong as it gets: most changes that matter are a few percent. */
+/** Returns the colour intensity. It is maximal from 10 %, because most relevant changes are a few percent. */
 function strengthOf(percent: number): number {
   return Number(Math.min(1, 0.4 + (Math.abs(percent) / 10) * 0.6).toFixed(2))
 }

@@ -34,7 +34,7 @@ function tree(paths: readonly (readonly [path: string, size: number])[]): PageNo
 }
 
 describe('layOutTreemap', () => {
-  test('gives each weight its share of the area, inside of it, none above another', () => {
+  test('gives each weight its share of the area, without overlaps', () => {
     const weights = fc.array(fc.integer({ min: 1, max: 1_000_000 }), { minLength: 1, maxLength: 40 })
     fc.assert(
       fc.property(weights, (unsorted) => {
@@ -52,7 +52,7 @@ describe('layOutTreemap', () => {
     )
   })
 
-  test('keeps equal weights near to squares', () => {
+  test('makes nearly square rectangles for equal weights', () => {
     const ratios = layOutTreemap(
       Array.from({ length: 24 }, () => 1),
       area,
@@ -60,14 +60,14 @@ describe('layOutTreemap', () => {
     expect(Math.max(...ratios)).toBeLessThan(2)
   })
 
-  test('has nothing but zeros for an area of nothing', () => {
+  test('returns empty rectangles for an empty area', () => {
     const rectangles = layOutTreemap([3, 2, 1], { x: 0, y: 0, width: 0, height: 0 })
     expect(rectangles.every(({ width, height }) => width === 0 && height === 0)).toBe(true)
   })
 })
 
 describe('planCells', () => {
-  test('puts what is in a folder inside of it, after it', () => {
+  test('places the children of a folder inside it and after it', () => {
     const cells = planCells(
       tree([
         ['assets/a.js', 400],
@@ -90,7 +90,7 @@ describe('planCells', () => {
     }
   })
 
-  test('leaves out what weighs nothing, and does not open a folder too small to read', () => {
+  test('omits empty files, and does not open a folder that is too small', () => {
     const cells = planCells(
       tree([
         ['a.js', 100_000],
@@ -106,7 +106,7 @@ describe('planCells', () => {
     ])
   })
 
-  test('joins the smallest of many files in a box that weighs as much as they do', () => {
+  test('joins the smallest files in one box of the same total size', () => {
     const files = Array.from({ length: 500 }, (_, index) => [`${index}.js`, 1000 + index] as const)
     const cells = planCells(tree(files), area, 0)
     const rest = cells.find(({ node }) => node.kind === 'more')
@@ -135,13 +135,13 @@ describe('nearestCell', () => {
     [3, 'ArrowUp', 1],
     [0, 'ArrowLeft', -1],
     [0, 'a', -1],
-  ])('from box %i, %s leads to box %i', (from, key, to) => {
+  ])('leads from box %i with %s to box %i', (from, key, to) => {
     const start = cells[from]
     const found = start && nearestCell(cells, start, key)
     expect(cells.findIndex((cell) => cell === found)).toBe(to)
   })
 
-  test('leads from every box to every other, by some keys', () => {
+  test('reaches every box by arrow keys', () => {
     const paths = Array.from(
       { length: 30 },
       (_, index) => [`${'abc'[index % 3]}/${index}.js`, 1 + index ** 2] as const,
@@ -159,14 +159,14 @@ describe('nearestCell', () => {
 })
 
 describe('readPageAssets', () => {
-  test('joins the modules into one that imports and exports nothing', async () => {
+  test('joins the modules into one without imports and exports', async () => {
     const { script, style } = await readPageAssets()
     expect(script).not.toMatch(/^\s*(?:import|export)\b/m)
     expect(script).toContain('function layOutTreemap(')
     expect(style).toContain('prefers-color-scheme: dark')
   })
 
-  test('has nothing in it that would end its own element', async () => {
+  test('contains no text that ends its own element', async () => {
     const { script, style } = await readPageAssets()
     expect(script + style).not.toMatch(/<\/(?:script|style)|<!--/i)
   })

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto'
 import type { CacheClass, ContentCoding, Manifest, ManifestFile } from '@serve-dist/manifest'
 
-/** What a test says of a file; the rest is made up from it. */
+/** A file of a test manifest. Missing values are derived. */
 export interface FileSketch {
   readonly path: string
   readonly stem?: string
   readonly size: number
-  /** The same text, the same digest. @default the path and the size */
+  /** Equal texts have equal digests. @default the path and the size */
   readonly content?: string
   /** @default 'immutable' under `assets/` */
   readonly cache?: CacheClass
@@ -20,7 +20,7 @@ const mediaTypes: Readonly<Record<string, string>> = {
 }
 const time = '2026-01-31T12:00:00Z'
 
-/** A manifest of these files, for tests that need no bytes. */
+/** Makes a manifest of files without content. */
 export function makeManifest(sketches: readonly FileSketch[]): Manifest {
   const files = sketches.map(makeFile).toSorted((a, b) => (a.path < b.path ? -1 : 1))
   const buildId = digest(files.map(({ path, sha256 }) => path + sha256).join('\n')).slice(0, 32)

@@ -92,7 +92,7 @@ describe('describeNameSource', () => {
   test('says what is lost without a record, and how to fix it', () => {
     const unknown = { source: 'none', hashedNames: 0, manifest } as const
     expect(describeNameSource(unknown)).toMatch(
-      /^no record of a build found, so no file is immutable: .*integration \(docs\/frameworks\.md\).*--imm/s,
+      /^no record of a build found, so no file is immutable: .*integration \(https:\S+\/frameworks\).*--imm/s,
     )
     expect(describeNameSource({ ...unknown, source: 'manifest', hashedNames: 2 })).toBe(
       '2 hashed names known from the earlier manifest; no record of a build of this folder found',

@@ -1,5 +1,6 @@
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { documentUrl } from '@serve-dist/foundation/text/document-url'
 import { pluralize } from '@serve-dist/foundation/text/pluralize'
 import { escapeMessage } from '@serve-dist/foundation/text/escape-invisible'
 import { joinFirstNames } from '@serve-dist/foundation/text/join-first-names'
@@ -92,7 +93,7 @@ export function describeNameSource(
   if (globs.length > 0) return `no record of a build found; immutable by your globs: ${globs.join(', ')}`
   return [
     'no record of a build found, so no file is immutable: browsers revalidate every file on each visit.',
-    "Add @serve-dist/vite to the plugins or use your framework's integration (docs/frameworks.md), and build again.",
+    `Add @serve-dist/vite to the plugins or use your framework's integration (${documentUrl('frameworks')}), and build again.`,
     "Or select the files that have a content hash in their name: --immutable 'assets/**' (saved in the manifest)",
   ].join('\n')
 }

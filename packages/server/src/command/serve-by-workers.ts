@@ -1,6 +1,4 @@
 import type { SharedSocket } from '@serve-dist/engine'
-import { once } from 'node:events'
-import { createServer } from 'node:net'
 import type { GivenFlags } from './flags.ts'
 import type { ChosenEngine } from '../native/choose-engine.ts'
 import { openSharedSocket } from '../native/listen-natively.ts'
@@ -11,6 +9,7 @@ import { s } from '@serve-dist/manifest'
 import { serveFields } from '../serve/serve-options.ts'
 import { startWorkers } from '../serve/workers/start-workers.ts'
 import { openStoreOfFlags } from './served-store.ts'
+import { findFreePort } from '../transport/find-free-port.ts'
 import { type ListenAddress, umaskFor } from '../transport/listen.ts'
 import { removeStaleSocket } from '../transport/remove-stale-socket.ts'
 
@@ -30,7 +29,8 @@ export async function serveByWorkers(
   // Workers with Node's engine open their socket through the cluster module.
   const isTheirs = binding === undefined && descriptor === undefined
   if (isTheirs && socket !== undefined) await removeStaleSocket(socket.path)
-  // On failure, the workers report the unusable host.
+  // All workers need one port: a replacement for the last worker could get another one. On failure, the workers report the
+  // unusable host.
   const wantsPort = isTheirs && socket === undefined && port === 0
   const found = wantsPort ? await findFreePort(host).catch(() => undefined) : undefined
   const operations = await startPrimaryOperations(ops, requestMetrics)
@@ -77,18 +77,4 @@ export async function serveByWorkers(
     },
     collapse: workers.collapse.catch(fail),
   }
-}
-
-/**
- * Returns a free port for all workers. If each worker asked for any port, a replacement for the last worker could get
- * another one.
- */
-async function findFreePort(host: string): Promise<number> {
-  const server = createServer().listen({ port: 0, ...(host !== '*' && { host }), exclusive: true })
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  await once(server, 'close')
-  if (address === null || typeof address === 'string') throw new TypeError('listening without a port')
-  return address.port
 }

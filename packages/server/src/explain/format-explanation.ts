@@ -1,3 +1,4 @@
+import { documentUrl } from '@serve-dist/foundation/text/document-url'
 import { escapeMessage } from '@serve-dist/foundation/text/escape-invisible'
 import { STATUS_CODES } from 'node:http'
 import type { RequestFields } from '../protocol/request-fields.ts'
@@ -28,7 +29,7 @@ export function formatExplanation(site: Site, explained: ExplainedAnswer): strin
     ...fields.flatMap(({ name, value, why }) => [`${name}: ${value}`, `   ${why}`]),
     ...removedFields(site, explained).map((field) => `removed: ${field}`),
     '',
-    'Names in parentheses are topics of docs/http.md. The topic Fields explains the headers.',
+    `Names in parentheses are topics of ${documentUrl('http')}. The topic Fields explains the headers.`,
   ]
   return escapeMessage(lines.join('\n'))
 }

@@ -1,7 +1,7 @@
 import { type Channel, channel } from 'node:diagnostics_channel'
 
 /**
- * Tells within this process that a file which was to be sent is gone or another one: whoever watches the folder looks at
- * it then. Hosts and the watch know nothing of each other.
+ * A channel of this process for files that were changed or deleted before they could be sent. It connects
+ * hosts with the folder watcher, which do not know each other.
  */
 export const changedFiles: Channel = channel('serve-dist:changed-file')

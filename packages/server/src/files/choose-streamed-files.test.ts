@@ -11,19 +11,19 @@ const files = [
 
 describe('chooseStreamedFiles', () => {
   test.each([
-    ['none when the budget lasts', 160, 100, []],
-    ['what is left once the smallest fill the budget', 60, 100, ['large']],
-    ['the smallest of them first', 10, 100, ['middle', 'large']],
-    ['those above the largest', 160, 99, ['large']],
-    ['all but empty ones without a budget', 0, 100, ['small', 'middle', 'large']],
-    ['all but empty ones without a largest', 160, 0, ['small', 'middle', 'large']],
-    ['none without a limit', Infinity, Infinity, []],
+    ['none if the budget suffices', 160, 100, []],
+    ['the rest after the smallest files fill the budget', 60, 100, ['large']],
+    ['the larger files first', 10, 100, ['middle', 'large']],
+    ['files above the largest body', 160, 99, ['large']],
+    ['all but empty files without a budget', 0, 100, ['small', 'middle', 'large']],
+    ['all but empty files if no body may be held', 160, 0, ['small', 'middle', 'large']],
+    ['none without limits', Infinity, Infinity, []],
   ])('streams %s', (_what, memoryBudget, largestBody, paths) => {
     const streamed = chooseStreamedFiles(files, { memoryBudget, largestBody })
     expect(streamed.map(({ path }) => path)).toEqual(paths)
   })
 
-  test('keeps within both limits, and leaves out nothing that would still fit', () => {
+  test('respects both limits and holds every file that fits', () => {
     const sizes = fc.array(fc.nat(1000).map((size) => ({ size })))
     fc.assert(
       fc.property(sizes, fc.nat(5000), fc.nat(1200), (listed, memoryBudget, largestBody) => {

@@ -1,14 +1,14 @@
-/** How much memory bodies may take, in bytes. */
+/** Limits for the memory of bodies, in bytes. */
 export interface MemoryLimits {
-  /** Of all bodies together. */
+  /** The limit for all bodies together. */
   readonly memoryBudget: number
-  /** Of one body. */
+  /** The limit for one body. */
   readonly largestBody: number
 }
 
 /**
- * The files whose bodies are not held in memory, in order of size. Those are held that are smallest, as
- * long as the budget lasts: the smaller a body, the more a file-system call costs beside sending it.
+ * Returns the files whose bodies are not held in memory, in order of size. The smallest files fill the
+ * budget first because file-system calls cost most compared with sending a small body.
  */
 export function chooseStreamedFiles<File extends { readonly size: number }>(
   files: readonly File[],

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { coalesceRuns } from './coalesce-runs.ts'
 
 describe('coalesceRuns', () => {
-  test('gives all who ask during a run the result of one more', async () => {
+  test('gives all callers during a run the result of one further run', async () => {
     const finish: (() => void)[] = []
     let runs = 0
     const run = coalesceRuns(async () => {

@@ -1,8 +1,8 @@
 /**
- * Runs a task for everybody who asks for it, but never twice at once: calls during a run all get the result
- * of one more, which begins after it.
+ * Shares runs of a task between callers and never runs it twice at the same time. All calls during a run
+ * get the result of one further run, which starts afterwards.
  *
- * @param task - which never rejects.
+ * @param task - must not reject.
  */
 export function coalesceRuns<Result>(task: () => Promise<Result>): () => Promise<Result> {
   let running: Promise<Result> | undefined

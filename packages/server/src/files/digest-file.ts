@@ -4,15 +4,15 @@ import { setTimeout } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { changeTimeOf, fingerprintOf, statDescriptor } from './open-regular-file.ts'
 
-/** Bytes that are read and hashed without looking at the event loop: a quarter of a millisecond. */
+/** The number of bytes that are read and hashed without yielding to the event loop; it takes 0.25 ms. */
 export const synchronousReadBytes: number = 256 * 1024
 
 const readDescriptor = promisify(read)
 
 /**
- * The SHA-256 of an open file's bytes, in hexadecimal digits.
+ * Returns the SHA-256 of an open file in hexadecimal digits.
  *
- * @param body - takes the bytes, if they are wanted.
+ * @param body - a buffer for the bytes, if they are needed.
  */
 export async function digestFile(descriptor: number, size: number, body?: Uint8Array): Promise<string> {
   const digest = createHash('sha256')
@@ -28,16 +28,20 @@ export async function digestFile(descriptor: number, size: number, body?: Uint8A
   return digest.digest('hex')
 }
 
-/** Milliseconds, with some to spare, within which two writes have the same time: a tick of the kernel's clock. */
+/**
+ * The resolution of the kernel's clock with a margin, in milliseconds. Two writes within it have the same
+ * time.
+ */
 const tick = 30
 
 /**
- * The digest of an open file to which nobody writes meanwhile; `undefined` where somebody does.
+ * Returns the digest of an open file, or `undefined` if the file changes while it is read.
  *
- * @param stats - what it was when it was looked at: as long as that stays, the digest does.
+ * @param stats - the state of the open file. The digest is valid as long as this state is.
  */
 export async function digestIfUnchanged(descriptor: number, stats: BigIntStats): Promise<string | undefined> {
-  // What is written within the tick of the last change cannot be told from it: such bytes must be read, too.
+  // A write within the same tick as the last change leaves the times unchanged. Wait until such a write is
+  // done.
   if (Date.now() - Number(stats.ctimeMs) < tick) await setTimeout(tick)
   const digest = await digestFile(descriptor, Number(stats.size))
   const after = await statDescriptor(descriptor)

@@ -1,24 +1,24 @@
 import type { DigestComparisons } from './compare-file.ts'
 import type { StreamedBytes } from '../site/site.ts'
 
-/** Has the files of a cache, which may lack some and lose others. */
+/** The owner of cached files. The cache may lack files and lose some later. */
 export interface FileProvider {
-  /** What is known of its files, for as long as it is there. */
+  /** Digest comparisons of the cached files. */
   readonly comparisons: DigestComparisons
-  /** Somebody begins to read a file: it is not the one to be given up next. */
+  /** Records that a file is read, which delays its eviction. */
   noteUse(stored: StreamedBytes): void
   /**
-   * Puts a file in its place that is not there, or has other bytes.
+   * Replaces a file that is missing or has other bytes.
    *
-   * @throws StoredFileError where nobody has it (`lost`), or who has it cannot be reached (`away`).
+   * @throws StoredFileError if the store lacks the file (`lost`) or is unreachable (`away`).
    */
   fetchMissing(stored: StreamedBytes): Promise<void>
 }
 
-/** They stand beside the site, which is data, as its open files do. */
+/** Kept outside of the site, which is plain data. */
 const providers = new WeakMap<StreamedBytes, FileProvider>()
 
-/** From now on a file is brought when it is needed. */
+/** Makes `provider` responsible for fetching a file when it is needed. */
 export function provideFile(stored: StreamedBytes, provider: FileProvider): void {
   providers.set(stored, provider)
 }

@@ -13,7 +13,7 @@ import {
 } from './open-regular-file.ts'
 import type { ManifestEntry, StoredBytes } from '../site/site.ts'
 
-/** A file or a variant, as the manifest tells of it. */
+/** A file or a variant of the manifest. */
 export interface ExpectedFile {
   readonly path: string
   readonly size: number
@@ -21,45 +21,45 @@ export interface ExpectedFile {
   readonly entry: ManifestEntry
 }
 
-/** What becomes of a file besides a look at its existence and size. */
+/** Options of `inspectFile`. */
 export interface FileInspection {
-  /** The real path of the folder that it must lie in. */
+  /** The real path of the folder that must contain the file. */
   readonly root: string
   readonly opener: FolderOpener
   readonly verify: Verification
-  /** Those of earlier looks. */
+  /** Digests of earlier inspections. */
   readonly known: KnownDigests
-  /** Takes that of this file. */
+  /** Receives the digest of this file. */
   readonly digests: KnownDigests
-  /** Whether it stays open. */
+  /** Whether the file stays open. */
   readonly isKept: boolean
 }
 
 /**
- * What is compared of files that are not held: their sizes, the digests of those too of which no digest is known, or the
- * digests of all.
+ * The check of files that are not held in memory: their sizes, the digests of changed files, or all
+ * digests.
  */
 export type Verification = 'size' | 'changed' | 'hash'
 
-/** The digests of files that nobody has written to since, by their fingerprints and times of change. */
+/** The digests of unchanged files, by their fingerprints and change times. */
 export type KnownDigests = Map<string, KnownDigest>
 
 interface KnownDigest {
   readonly sha256: string
-  /** Whether the bytes were read, and not only a manifest was believed. */
+  /** Whether the digest comes from reading the bytes and not from a manifest. */
   readonly isRead: boolean
 }
 
-/** A file that is not what the manifest says. */
+/** A difference between a file and the manifest. */
 export class FileMismatchError extends Error {
   override readonly name = 'Mismatch'
 }
 
 /**
- * Compares a streamed file with what the manifest says. The calls do not wait: for a file of a build that
- * takes longer than what they do.
+ * Compares a streamed file with the manifest. The calls are synchronous because waiting would take longer
+ * than the calls themselves.
  *
- * @throws Mismatch, NotRegularError, or the system's own error.
+ * @throws FileMismatchError, NotRegularError, or the system's own error.
  */
 export async function inspectFile(
   file: string,
@@ -85,7 +85,7 @@ export async function inspectFile(
     const found = knownDigestOf(state, sha256, inspection) ?? (await readDigest(opened))
     inspection.digests.set(state, found)
     expectDigest(found.sha256, sha256)
-    // Closing a file that was only read has nothing left to fail that anybody could mend.
+    // Closing a file that was only read cannot fail in a way that the operator could fix.
     if (isKept) keepFileOpen(stored, descriptor, () => void closeDescriptor(descriptor).catch(() => {}))
     isLeftOpen = isKept
     return stored
@@ -94,13 +94,15 @@ export async function inspectFile(
   }
 }
 
-/** @throws Mismatch for what a link leads to that is not in the folder: it was not there when the folder was described. */
+/**
+ * @throws FileMismatchError for a link to a path outside the folder, which the manifest cannot describe.
+ */
 export function expectInside(root: string, path: string | undefined): void {
   if (path?.startsWith(root + sep) !== true)
-    throw new FileMismatchError('is a link that leads out of the folder')
+    throw new FileMismatchError('is a link to a path outside the folder')
 }
 
-/** The digest of a file whose bytes need not be read. */
+/** Returns the digest of a file that need not be read again. */
 function knownDigestOf(
   state: string,
   sha256: string,
@@ -118,7 +120,7 @@ async function readDigest({ descriptor, stats }: OpenedFile): Promise<KnownDiges
   return { sha256: read, isRead: true }
 }
 
-/** @throws Mismatch, NotRegularError, or the system's own error. */
+/** @throws FileMismatchError, NotRegularError, or the system's own error. */
 export function expectSize(descriptor: number, size: number): BigIntStats {
   const stats = fstatSync(descriptor, { bigint: true })
   expectRegular(stats)
@@ -128,7 +130,7 @@ export function expectSize(descriptor: number, size: number): BigIntStats {
   return stats
 }
 
-/** @throws Mismatch when the digests differ. */
+/** @throws FileMismatchError if the digests differ. */
 export function expectDigest(found: string, expected: string): void {
   if (found !== expected)
     throw new FileMismatchError('has other bytes than the manifest says (SHA-256 differs)')

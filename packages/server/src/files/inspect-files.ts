@@ -17,30 +17,29 @@ import { createFolderOpener } from './open-inside.ts'
 import { NotRegularError } from './open-regular-file.ts'
 import { createBodyReader } from './read-body.ts'
 
-/** Milliseconds of work between looks at the event loop: a server that reloads answers meanwhile. */
+/** Milliseconds of work between turns of the event loop, so that a reloading server keeps answering. */
 const longestSlice = 4
 
-/** What is looked at besides existence and size. */
+/** Options of `inspectFiles`. */
 export interface Inspection {
-  /** What is compared of files that are not held; of those that are, all bytes are. */
+  /** The check of files that are not held in memory. Those in memory are compared completely. */
   readonly verify: Verification
-  /** Those of the look before; afterwards of this one. */
+  /** The digests of the last inspection; replaced by those of this one. */
   readonly digests: KnownDigests
   /** The files whose bodies are not held in memory. */
   readonly streamed: ReadonlySet<ExpectedFile>
-  /** Those of them that are kept open. */
+  /** The streamed files that stay open. */
   readonly kept: ReadonlySet<ExpectedFile>
-  /** The command that makes the manifest say what lies in the folder. */
+  /** The command that updates the manifest. */
   readonly cure: string
 }
 
 /**
- * Compares files with the disk, reads the bodies that are to be held, and
- * keeps files open. Two builds of a page differ in hashes of equal length: what is held is compared byte
- * for byte, by digest.
+ * Compares files with the manifest, reads the bodies to hold, and keeps files open. Bodies in memory are
+ * compared by digest because hashes of equal length give two builds of a page the same size.
  *
- * @returns the files by what the manifest says of them; who asked for files to be kept retires them.
- * @throws OperatorError that names each file which is missing or not what the manifest says; then none is kept.
+ * @returns the files by their manifest entries. The caller must retire the files that stay open.
+ * @throws OperatorError that lists each missing or different file; then no file stays open.
  */
 export async function inspectFiles(
   root: string,
@@ -51,7 +50,7 @@ export async function inspectFiles(
   const files = new Map<ManifestEntry, StoredBytes>()
   const { verify, streamed, kept, digests, cure } = inspection
   const known = new Map(digests)
-  // What is not looked at now is forgotten.
+  // Keep only digests of files in this inspection.
   digests.clear()
   const readBody = createBodyReader()
   const opener = createFolderOpener(root)
@@ -59,7 +58,7 @@ export async function inspectFiles(
     streamed.has(expected)
       ? inspectFile(file, expected, { root, opener, verify, known, digests, isKept: kept.has(expected) })
       : readBody(file, expected)
-  // Both are normal already; `join` would look at each character of 10,000 paths.
+  // Both paths are normalized. `join` would scan each character of 10,000 paths.
   const folder = root + sep
   let begun = performance.now()
   for (const expected of expectedFiles) {
@@ -86,9 +85,10 @@ export async function inspectFiles(
 }
 
 /**
- * The file that a link leads to.
+ * Returns the target of a link.
  *
- * @throws Mismatch where that lies elsewhere, and the error of opening the path where that is no link.
+ * @throws FileMismatchError for a target outside the folder, or the error of opening a path that is not a
+ *   link.
  */
 function followLink(root: string, path: string, error: unknown): string {
   if (!(error instanceof Error && 'code' in error && error.code === 'ELOOP')) throw error
@@ -100,29 +100,32 @@ function followLink(root: string, path: string, error: unknown): string {
 interface FileProblem {
   readonly path: string
   readonly text: string
-  /** Whether the system refused to open or to read it. */
+  /** Whether the system refused to open or read it. */
   readonly isUnreadable: boolean
 }
 
-/** What mends it depends on who did it: the rights of a copy, a program that wrote after the build, or a partial copy. */
+/**
+ * Reports the differences with their likely cause: permissions, writes after the build, or an incomplete
+ * copy.
+ */
 function differing(root: string, problems: readonly FileProblem[], cure: string): OperatorError {
   const one = problems.length === 1
   const lines = problems.map(({ path, text }) => `  ${path}: ${text}`).toSorted()
   if (problems.every(({ isUnreadable }) => isUnreadable)) {
     const user = process.getuid === undefined ? 'this user' : `the user with the id ${process.getuid()}`
     const count = one ? '1 file' : `${problems.length} files`
-    const problem = `${root}: ${user} cannot read ${count}; give the right to: chmod -R a+rX`
+    const problem = `${root}: ${user} cannot read ${count}. Make the folder readable: chmod -R a+rX`
     return new OperatorError('SD_FOLDER_UNREADABLE', [`${problem} ${shellWord(root)}`, ...lines])
   }
-  const count = one ? '1 file is' : `${problems.length} files are`
+  const count = one ? '1 file differs' : `${problems.length} files differ`
   const newer = problems.filter(({ path }) => isNewer(root, path)).length
   const cause =
     newer === 0
-      ? 'a part of the folder was copied, or something deleted files after the compression'
-      : `something wrote after the compression (${newer} newer than the manifest)`
+      ? 'the copy is incomplete, or files were deleted after the compression'
+      : `files were written after the compression (${newer} newer than the manifest)`
   return new OperatorError('SD_MANIFEST_MISMATCH', [
-    `${root}: ${count} not what the manifest says: ${cause}`,
-    `  Deploy the folder as a whole, and let this be the last step of the build: ${cure}`,
+    `${root}: ${count} from the manifest: ${cause}`,
+    `  Deploy the whole folder, and make this the last step of the build: ${cure}`,
     ...lines,
   ])
 }
@@ -132,7 +135,7 @@ function isNewer(root: string, path: string): boolean {
   return timeOf(path) > timeOf(manifestPath)
 }
 
-/** Closes what is kept open of a build, each file as soon as nobody reads from it. */
+/** Closes the open files of a build, each one after its last reader. */
 export function retireFiles(files: Iterable<StoredBytes>): void {
   for (const stored of files) retireFile(stored)
 }

@@ -1,9 +1,9 @@
 import type { StoredBytes } from '../site/site.ts'
 
-/** The right to read from a kept file until it is released. */
+/** The right to read from an open file until it is released. */
 export interface FileLease {
   readonly descriptor: number
-  /** May be called again. */
+  /** Idempotent. */
   release(): void
 }
 
@@ -15,17 +15,20 @@ interface KeptFile {
 }
 
 /**
- * Files that stay open as long as their site is served, and after that as long as somebody reads from them: removing
- * or replacing one changes nothing for answers that were decided before. They stand beside the site, which is data.
+ * Files that stay open while their site is served, and then until their last reader is done. Deleting or
+ * replacing such a file does not affect running answers. Kept outside of the site, which is plain data.
  */
 const keptFiles = new WeakMap<StoredBytes, KeptFile>()
 
-/** Takes charge of an open descriptor. */
+/** Registers an open descriptor, which `close` will close. */
 export function keepFileOpen(stored: StoredBytes, descriptor: number, close: () => void): void {
   keptFiles.set(stored, { descriptor, close, leases: 0, isRetired: false })
 }
 
-/** Taken in the same turn of the event loop as the decision to send the file; `undefined` where it is not open. */
+/**
+ * Leases an open file; returns `undefined` if it is not open. Call it in the same turn of the event loop as
+ * the decision to send the file.
+ */
 export function leaseFile(stored: StoredBytes): FileLease | undefined {
   const kept = keptFiles.get(stored)
   if (kept === undefined) return undefined
@@ -42,12 +45,11 @@ export function leaseFile(stored: StoredBytes): FileLease | undefined {
   }
 }
 
-/** Whether a file stays open. */
 export function isKeptOpen(stored: StoredBytes): boolean {
   return keptFiles.get(stored)?.isRetired === false
 }
 
-/** Closes the file, if it is open, when nobody has a lease of it any more. */
+/** Closes an open file as soon as its last lease is released. */
 export function retireFile(stored: StoredBytes): void {
   const kept = keptFiles.get(stored)
   if (kept === undefined) return

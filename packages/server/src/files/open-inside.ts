@@ -2,10 +2,11 @@ import { closeSync, constants, openSync, readlinkSync } from 'node:fs'
 import { sep } from 'node:path'
 import { linklessFlags } from './open-regular-file.ts'
 
-/** Opens files one after another, best in the order of their folders. */
+/** Opens files; fastest if the files are sorted by folder. */
 export interface FolderOpener {
   /**
-   * Opens what must not be a link. `isInside` is false where it still has to be asked where the file really lies.
+   * Opens a file that must not be a link. If `isInside` is false, the caller must check the file's real
+   * path.
    *
    * @throws the system's own error.
    */
@@ -14,8 +15,8 @@ export interface FolderOpener {
 }
 
 /**
- * Makes an opener that proves for a folder once, and not for each of its files, that it lies in the root: a file is opened
- * within the folder that is open (`openat`, which Node lacks, by way of `/proc`), wherever links lead meanwhile.
+ * Creates an opener that checks once per folder that the folder is inside the root. It opens files relative
+ * to the open folder (like `openat`, which Node lacks, via `/proc`). Links that change later are harmless.
  *
  * @param root - a real path.
  */
@@ -41,7 +42,7 @@ export function createFolderOpener(root: string): FolderOpener {
       const real = readlinkSync(own)
       if (real === root || real.startsWith(root + sep)) within = own + sep
     } catch {
-      // Opening a file of it tells what is wrong, if anything.
+      // Opening a file of the folder reports the error.
     }
   }
 
@@ -54,7 +55,7 @@ export function createFolderOpener(root: string): FolderOpener {
         try {
           return { descriptor: openSync(within + file.slice(end + 1), linklessFlags), isInside: true }
         } catch {
-          // The error of the path itself is the one to show.
+          // Report the error of the path itself instead.
         }
       }
       return { descriptor: openSync(file, linklessFlags), isInside: false }
@@ -63,7 +64,9 @@ export function createFolderOpener(root: string): FolderOpener {
   }
 }
 
-/** Where Linux has the open files of this process, by its number there: `self` would be one link more for each file. */
+/**
+ * Returns the folder of this process's descriptors on Linux. The process id avoids the extra link `self`.
+ */
 function findDescriptors(): string | undefined {
   if (process.platform !== 'linux') return undefined
   try {

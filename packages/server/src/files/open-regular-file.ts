@@ -2,19 +2,19 @@ import { type BigIntStats, close, constants, fstat, open, readlinkSync, type Sta
 import { lstat, realpath } from 'node:fs/promises'
 import { promisify } from 'node:util'
 
-/** How files are opened: without O_NONBLOCK, a FIFO in a file's place would be waited for, for ever. */
+/** Flags for reading. O_NONBLOCK prevents endless waiting if the path is a FIFO. */
 export const readingFlags: number = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0)
 
-/** The same for what must not be a link; Windows has no such flag. */
+/** Flags for reading a path that must not be a link. Windows has no such flag. */
 export const linklessFlags: number = readingFlags | (constants.O_NOFOLLOW ?? 0)
 
-/** A file that is open, and what it was when it was opened. */
+/** An open file and its state at that time. */
 export interface OpenedFile {
   readonly descriptor: number
   readonly stats: BigIntStats
 }
 
-/** A path that leads to a folder, a FIFO or a device. */
+/** The error for a path that leads to a folder, a FIFO or a device. */
 export class NotRegularError extends Error {
   override readonly name = 'NotRegularError'
 
@@ -23,7 +23,7 @@ export class NotRegularError extends Error {
   }
 }
 
-/** The state of an open file. */
+/** Reads the state of an open file. */
 export const statDescriptor: (descriptor: number) => Promise<BigIntStats> = (descriptor) =>
   new Promise((resolve, reject) => {
     fstat(descriptor, { bigint: true }, (error, stats) => {
@@ -32,7 +32,9 @@ export const statDescriptor: (descriptor: number) => Promise<BigIntStats> = (des
     })
   })
 
-/** Closes a descriptor, off the event loop: the last one of a large file that is removed frees its blocks. */
+/**
+ * Closes a descriptor asynchronously. Closing the last descriptor of a deleted large file frees its blocks.
+ */
 export const closeDescriptor: (descriptor: number) => Promise<void> = promisify(close)
 
 const openDescriptor = promisify(open)
@@ -40,7 +42,7 @@ const openDescriptor = promisify(open)
 /**
  * Opens a file for reading.
  *
- * @throws NotRegularError for whatever is no regular file, the system's own error for what cannot be opened.
+ * @throws NotRegularError for anything but a regular file, or the system's own error.
  */
 export async function openRegularFile(path: string, flags: number = readingFlags): Promise<OpenedFile> {
   const descriptor = await openDescriptor(path, flags)
@@ -55,10 +57,10 @@ export async function openRegularFile(path: string, flags: number = readingFlags
 }
 
 /**
- * Where an open file really lies: links may have been moved between a look at a path and its opening.
+ * Returns the real path of an open file. Links may change between resolving a path and opening it.
  *
- * @param path - by which it was opened.
- * @returns `undefined` where the path leads to another file by now, and the system does not tell of open ones.
+ * @param path - the path that was opened.
+ * @returns `undefined` if the path now leads to another file and the system cannot resolve open files.
  */
 export async function realPathOf(
   { descriptor, stats }: OpenedFile,
@@ -66,7 +68,7 @@ export async function realPathOf(
 ): Promise<string | undefined> {
   if (process.platform === 'linux') {
     try {
-      // Memory of the kernel: nothing is waited for.
+      // `/proc` is in memory, hence the synchronous call.
       return readlinkSync(`/proc/self/fd/${descriptor}`)
     } catch {
       // `/proc` is not mounted.
@@ -77,20 +79,21 @@ export async function realPathOf(
   return found.dev === stats.dev && found.ino === stats.ino ? real : undefined
 }
 
-/** A file as `stat` sees it: another content shows as another size, time or inode. */
+/** Returns a text that changes if the size, modification time or inode of a file changes. */
 export function fingerprintOf({ size, mtimeNs, dev, ino }: BigIntStats): string {
   return `${size}:${mtimeNs}:${dev}:${ino}`
 }
 
 /**
- * When anything of a file changed, its name and rights included. Nobody can set this time, as `cp -a` and `rsync -a` set
- * that of the last modification: other bytes under the fingerprint of before show by it.
+ * Returns the time of the last change, including changes of name or permissions. Unlike the modification
+ * time, which `cp -a` and `rsync -a` set, programs cannot set it. It therefore reveals other bytes with the
+ * same fingerprint.
  */
 export function changeTimeOf({ ctimeNs }: BigIntStats): string {
   return ctimeNs.toString()
 }
 
-/** @throws NotRegularError for whatever is no regular file. */
+/** @throws NotRegularError for anything but a regular file. */
 export function expectRegular(stats: Stats | BigIntStats): void {
   if (!stats.isFile()) throw new NotRegularError()
 }

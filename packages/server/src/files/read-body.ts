@@ -7,18 +7,18 @@ import type { StoredBytes } from '../site/site.ts'
 
 type ExpectedBody = Pick<ExpectedFile, 'size' | 'sha256'>
 
-/** Reads a body that is to be held; it waits only for one that takes long. */
+/** Reads a body into memory; asynchronous only for large files. */
 export type BodyReader = (file: string, expected: ExpectedBody) => StoredBytes | Promise<StoredBytes>
 
 /**
- * Makes a function that reads bodies that live and die together, and compares them byte for byte with what
- * the manifest says, by digest. It throws Mismatch, NotRegularError, or the system's own error.
+ * Creates a function that reads bodies of the same lifetime and compares them with the manifest by digest.
+ * It throws FileMismatchError, NotRegularError, or the system's own error.
  */
 export function createBodyReader(): BodyReader {
   let slab = new Uint8Array(0)
   let used = 0
 
-  /** Memory for a body that is read at once: the slab, from `used` on, or memory of its own. */
+  /** Returns memory for a small body: the slab from `used` on, or a separate allocation. */
   function memoryFor(size: number): Uint8Array<ArrayBuffer> {
     if (size > largestShared) return new Uint8Array(size)
     if (used + size > slab.length) {
@@ -28,11 +28,14 @@ export function createBodyReader(): BodyReader {
     return slab
   }
 
-  /** `undefined` for what has to be looked at more closely: it is empty, no file, of another size, or read in part. */
+  /**
+   * Returns `undefined` if the file needs a closer look: it is empty, not regular, of another size, or
+   * partly read.
+   */
   function readAtOnce(file: string, { size, sha256 }: ExpectedBody): StoredBytes | undefined {
     const descriptor = openSync(file, linklessFlags)
     try {
-      // One more byte than is wanted: a file that has grown shows without a look at its state.
+      // One extra byte detects a file that has grown.
       const memory = memoryFor(size + 1)
       const start = memory === slab ? used : 0
       if (size === 0 || readOnce(descriptor, memory, start, size + 1) !== size) return undefined
@@ -47,7 +50,7 @@ export function createBodyReader(): BodyReader {
 
   return (file, expected) => {
     const stored = expected.size <= synchronousReadBytes ? readAtOnce(file, expected) : undefined
-    // Network mounts and FUSE may give less at once than was asked for.
+    // Network mounts and FUSE may return fewer bytes than requested.
     return stored ?? readInTurns(file, expected)
   }
 }
@@ -64,7 +67,7 @@ async function readInTurns(file: string, { size, sha256 }: ExpectedBody): Promis
   }
 }
 
-/** Bytes that were read; none of a folder, or of a FIFO that nobody has written to. */
+/** Returns the number of bytes read, or -1 for a folder or an empty FIFO. */
 function readOnce(descriptor: number, memory: Uint8Array, offset: number, length: number): number {
   try {
     return readSync(descriptor, memory, offset, length, 0)
@@ -77,10 +80,10 @@ function readOnce(descriptor: number, memory: Uint8Array, offset: number, length
 const notRegularCodes = new Set<unknown>(['EISDIR', 'EAGAIN', 'ESPIPE'])
 
 /**
- * Bytes that bodies share an allocation of. Each allocation of its own costs some hundred bytes beside its
- * content; and one of them that a slow reader holds on to keeps no more than this of an old build.
+ * The size of an allocation that bodies share, in bytes. A separate allocation costs some hundred bytes
+ * besides its content. A slow client keeps at most one shared allocation of an old build alive.
  */
 const slabSize = 1024 * 1024
 
-/** Bytes of a body that has an allocation of its own. */
+/** The size above which a body has its own allocation, in bytes. */
 const largestShared = 64 * 1024

@@ -7,9 +7,9 @@ import { closeDescriptor, openRegularFile } from './open-regular-file.ts'
 const readDescriptor = promisify(readFile)
 
 /**
- * The text of a file that need not be there; without the byte order mark that editors of some systems begin it with.
+ * Returns the text of a file without its byte order mark, or `undefined` if the file is missing.
  *
- * @throws OperatorError for a file that is there and cannot be read.
+ * @throws OperatorError if the file exists but cannot be read.
  */
 export async function readOptional(
   file: string,

@@ -18,28 +18,28 @@ import {
 import { memoizeWeakly } from '../site/memoize-weakly.ts'
 import type { AnswerContent, StreamedBytes } from '../site/site.ts'
 
-/** The part of a file that is a body. */
+/** The range of a file that is sent as a body. */
 export type FileContent = Extract<AnswerContent, { kind: 'file' }>
 
 /**
- * Bytes that are read and sent at a time. A reader that does not keep up costs this much memory: 64 KiB
- * made it 89 MB for a thousand of them, and sent nothing faster.
+ * The number of bytes that are read and sent at a time. Each slow client costs this much memory: 64 KiB
+ * took 89 MB for a thousand clients and was not faster.
  */
 export const chunkSize: number = 48 * 1024
 
 const explanations = {
-  gone: 'is not there any more; restart or reload the server after a build',
+  gone: 'no longer exists; restart or reload the server after a build',
   changed: 'changed since the server read it; restart or reload the server after a build',
   unreadable: 'cannot be read',
-  lost: 'is not in the cache, and the store does not have it any more',
-  away: 'is not in the cache, and the store cannot be reached',
+  lost: 'is neither in the cache nor in the store',
+  away: 'is not in the cache, and the store is unreachable',
 }
 
 const statuses = { gone: 404, changed: 500, unreadable: 500, lost: 404, away: 503 } as const
 
 const readDescriptor = promisify(read)
 
-/** A file that vanished or changed since boot, or cannot be fetched. */
+/** The error for a file that was deleted or changed since the start, or that cannot be fetched. */
 export class StoredFileError extends Error {
   override readonly name = 'StoredFileError'
   readonly status: 404 | 500 | 503
@@ -54,21 +54,21 @@ export class StoredFileError extends Error {
   }
 }
 
-/** A file that is known to be the one that boot saw. */
+/** An open file whose content is verified. */
 export interface StoredFile {
   readonly descriptor: number
-  /** What it was when it was opened for this answer. */
+  /** The state when it was opened for this answer. */
   readonly stats: BigIntStats
-  /** Called once, when nothing more is read. */
+  /** Call it once, after the last read. */
   close(): Promise<void>
 }
 
 /**
- * Makes sure that a file is still the one that boot saw: by its open descriptor, where there is one, else
- * by opening it. A file of a cache is fetched where it is neither.
+ * Verifies that a file is unchanged since the start, by its open descriptor or by opening it. A missing or
+ * changed file of a cache is fetched.
  *
- * @param lease - what `leaseFile` gave when it was decided to send the file; its owner releases it.
- * @throws StoredFileError when it is gone or another one, or cannot be fetched.
+ * @param lease - the result of `leaseFile`, which the caller releases.
+ * @throws StoredFileError if the file is missing, changed, or cannot be fetched.
  */
 export async function openStored(stored: StreamedBytes, lease: FileLease | undefined): Promise<StoredFile> {
   const provider = providerOf(stored)
@@ -77,7 +77,7 @@ export async function openStored(stored: StreamedBytes, lease: FileLease | undef
   try {
     return await openExpected(stored, lease)
   } catch {
-    // Whatever is the matter with it: neither a missing file nor a wrong one is ever sent.
+    // Fetch the file after any error: the server never sends a wrong file.
     retireFile(stored)
     await provider.fetchMissing(stored)
     return await openExpected(stored, undefined)
@@ -103,7 +103,7 @@ async function openExpected(stored: StreamedBytes, lease: FileLease | undefined)
   throw new StoredFileError(stored, 'changed')
 }
 
-/** Whatever else keeps a file from being opened (no descriptors left, no permission) is the server's fault. */
+/** Other reasons, such as too many open files or missing permissions, are server errors. */
 function whyClosed(error: unknown): 'gone' | 'changed' | 'unreadable' {
   if (error instanceof NotRegularError) return 'changed'
   return isNotFoundError(error) ? 'gone' : 'unreadable'
@@ -117,12 +117,13 @@ async function expectUnchanged(descriptor: number, stored: StreamedBytes): Promi
   return stats
 }
 
-/** Of files of a folder; those of a cache are its provider's, and outlive a build. */
+/** Comparisons of a folder's files. The provider of a cache has its own, which outlive a build. */
 const comparisonsOf = memoizeWeakly<StreamedBytes, DigestComparisons>(() => new Map())
 
 /**
- * Another time comes of a removal, of other rights, of a copy that gives the same bytes a new time, or of other bytes, to
- * which `cp -a` may give the time of those before. So the bytes are compared, once for all who ask.
+ * Returns whether a file has its original bytes. Other times result from a deletion, changed permissions, a
+ * copy of the same bytes, or other bytes with an old time (`cp -a`). Then the bytes are compared, once for
+ * all callers.
  */
 async function isUnchanged(opened: OpenedFile, stored: StreamedBytes): Promise<boolean> {
   const { stats } = opened
@@ -133,10 +134,11 @@ async function isUnchanged(opened: OpenedFile, stored: StreamedBytes): Promise<b
 }
 
 /**
- * The bytes of a body, a chunk at a time.
+ * Yields the bytes of a body in chunks.
  *
- * @param reused - one buffer for all chunks, for a caller that is done with a chunk before it asks for the next.
- * @throws StoredFileError before the last of them when the file changed meanwhile.
+ * @param reused - one buffer for all chunks, if the caller is done with each chunk before it requests the
+ *   next.
+ * @throws StoredFileError before the last chunk if the file changed while it was read.
  */
 export async function* readRange(
   { descriptor, stats }: StoredFile,
@@ -150,7 +152,8 @@ export async function* readRange(
     const { bytesRead } = await readDescriptor(descriptor, buffer, 0, length, position)
     position += bytesRead
     if (bytesRead === 0) throw new StoredFileError(stored, 'changed')
-    // The last bytes are held back until the file proves to be unchanged: a mixed body is never whole.
+    // Hold the last bytes back until the file is known to be unchanged: a mixed body must not look
+    // complete.
     if (position === end && !isAsBefore(await expectUnchanged(descriptor, stored), stats, stored)) {
       throw new StoredFileError(stored, 'changed')
     }
@@ -159,8 +162,8 @@ export async function* readRange(
 }
 
 /**
- * Whether a file is the same at the end of an answer. Where no digest is known, the time of change has to be the same as
- * well, unless it is another one because a name was taken away: other bytes may have the time of before.
+ * Returns whether a file is unchanged at the end of an answer. Without a known digest, the change time must
+ * be equal as well, because other bytes may have the same modification time. A deleted name is harmless.
  */
 function isAsBefore(now: BigIntStats, before: BigIntStats, { sha256 }: StreamedBytes): boolean {
   if (fingerprintOf(now) !== fingerprintOf(before)) return false

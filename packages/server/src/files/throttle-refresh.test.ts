@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { throttleRefresh } from './throttle-refresh.ts'
 
-/** A clock that stands still, and looks that end when they are told to. */
+/** A manual clock, and refreshes that end on demand. */
 function looks() {
   const ends: { readonly resolve: () => void; readonly reject: (error: Error) => void }[] = []
   const clock = { now: 0 }
@@ -14,7 +14,7 @@ function looks() {
 }
 
 describe('throttleRefresh', () => {
-  test('makes one look for all who ask while it is under way', async () => {
+  test('makes one refresh for all concurrent callers', async () => {
     const { ask, ends } = looks()
     const answered: number[] = []
     const all = [1, 2, 3].map(async (number) => {
@@ -29,7 +29,7 @@ describe('throttleRefresh', () => {
     expect(answered).toEqual([1, 2, 3])
   })
 
-  test('makes no look within its interval after the last, and lets nobody wait', async () => {
+  test('makes no refresh within the interval and lets no caller wait', async () => {
     const { ask, clock, ends } = looks()
     const first = ask()
     ends[0]?.resolve()
@@ -44,7 +44,7 @@ describe('throttleRefresh', () => {
     await second
   })
 
-  test('lets nobody wait beyond its patience, and makes no second look beside one that goes on', async () => {
+  test('lets callers wait no longer than their patience and starts no second refresh during the first', async () => {
     const { ask, clock, ends } = looks()
     await ask()
     clock.now = 5000
@@ -58,7 +58,7 @@ describe('throttleRefresh', () => {
     await next
   })
 
-  test('answers all the same where a look fails, and looks again later', async () => {
+  test('resolves after a failed refresh and refreshes again later', async () => {
     const { ask, clock, ends } = looks()
     const asked = ask()
     ends[0]?.reject(new Error('away'))

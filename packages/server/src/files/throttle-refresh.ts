@@ -1,4 +1,4 @@
-/** How often a look is made, and how long somebody waits for it, in milliseconds. */
+/** The minimum interval between refreshes, and the maximum time that a caller waits, in milliseconds. */
 export interface RefreshLimits {
   /** @default 1000 */
   readonly interval?: number
@@ -7,11 +7,12 @@ export interface RefreshLimits {
 }
 
 /**
- * Lets all who ask share one look: who asks while it is under way waits for it, though not beyond its time, and who asks
- * soon after its beginning waits for nothing. So clients who ask for what is not there cause one look a second at most.
+ * Shares refreshes between callers. Callers wait for a running refresh, but not longer than `patience`.
+ * Within `interval` after its start, callers do not wait. Requests for missing files therefore cause at
+ * most one refresh per second.
  *
- * @param refresh - its failure is its own concern: who asks is answered all the same.
- * @param now - milliseconds of a clock that never goes back.
+ * @param refresh - its failure does not reach the callers.
+ * @param now - a monotonic clock in milliseconds.
  */
 export function throttleRefresh(
   refresh: () => Promise<unknown>,

@@ -1,29 +1,29 @@
 import { type FSWatcher, statSync, watch } from 'node:fs'
 import { coalesceRuns } from './coalesce-runs.ts'
 
-/** How folders are watched. */
+/** Options of `watchFolders`. */
 export interface WatchFoldersOptions {
   /**
-   * Milliseconds between looks where the system tells of no change: network and overlay mounts, links further up in the
-   * path, more watchers than allowed.
+   * Milliseconds between checks without an event. Network and overlay mounts, links in a parent folder and
+   * too many watchers cause missing events.
    */
   readonly interval: number
-  /** Milliseconds from the last change to the look at it. */
+  /** Milliseconds between the last change and the check. */
   readonly settling: number
 }
 
-/** Folders that are watched. */
+/** A running watcher. */
 export interface FolderWatcher {
-  /** Looks now. During a look, all calls get one more look, which begins after it. */
+  /** Checks now. All calls during a check share one further check, which starts afterwards. */
   look(): Promise<void>
   close(): void
 }
 
 /**
- * Looks whenever something in one of some folders changed, and from time to time. Folders, not files: these are
- * replaced by renaming, and links beside them are moved. A folder may come, go and be replaced, too.
+ * Checks after each change in some folders, and at intervals. It watches folders because files are replaced
+ * by renaming and links are switched. A folder may also appear, disappear or be replaced.
  *
- * @param onLook - which never rejects.
+ * @param onLook - must not reject.
  */
 export function watchFolders(
   folders: readonly string[],
@@ -56,7 +56,7 @@ export function watchFolders(
 }
 
 interface FollowedFolder {
-  /** Makes sure that the folder which has the name now is the one that is watched. */
+  /** Watches the folder that has the name now. */
   follow(): void
   close(): void
 }
@@ -79,14 +79,17 @@ function followFolder(folder: string, onEvent: () => void): FollowedFolder {
         watcher = watch(folder, { persistent: false }, onEvent).on('error', close)
         inode = found
       } catch {
-        // The looks at intervals find what the system does not tell of.
+        // Periodic checks find the changes that have no event.
       }
     },
     close,
   }
 }
 
-/** `undefined` for what is not there, leads round in a circle or cannot be reached: all of that may pass. */
+/**
+ * Returns `undefined` for a missing folder, a link loop or an unreachable path; all of these may be
+ * temporary.
+ */
 function inodeOf(folder: string): number | undefined {
   try {
     return statSync(folder).ino

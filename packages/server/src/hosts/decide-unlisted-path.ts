@@ -5,14 +5,16 @@ import { isSkewMiss } from '../site/missing-asset.ts'
 import type { Answer, Site } from '../site/site.ts'
 import type { SiteHolder } from '../site/site-holder.ts'
 
-/** What a host knows of itself. */
+/** Options of the host. */
 export interface HostOptions {
   readonly role: HostRole
   readonly fallback: Fallback | undefined
   readonly fileSystemFallback: boolean
 }
 
-/** Whether a newer build may have what this one has not: a replica may be behind, and a tab ahead of it. */
+/**
+ * Returns whether a newer build may contain the path. This replica may be behind, and the tab ahead of it.
+ */
 export function mayBelongToNewerBuild(
   site: Site,
   request: RequestFields,
@@ -22,15 +24,15 @@ export function mayBelongToNewerBuild(
 }
 
 /**
- * 8. Decides about what the table does not have, as soon as it was looked for elsewhere: on the disk, where the operator
- * wants that, then in a newer build.
+ * 8. Answers a path that the table lacks: first from the disk, if the operator enabled that, then from a
+ *   newer build.
  */
 export async function decideUnlistedPath(
   holder: SiteHolder,
   request: RequestFields,
   { role, fallback, fileSystemFallback }: HostOptions,
 ): Promise<Answer | undefined> {
-  // Another build may be swapped in at each turn.
+  // Another build may become current at each turn of the event loop.
   const decideNow = (): Answer | undefined =>
     decide(holder.current, request, fallbackFor(holder.current, role, fallback))
   if (fileSystemFallback) {

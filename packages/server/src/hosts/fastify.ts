@@ -4,15 +4,15 @@ import { createHandler } from './handler.ts'
 import type { HandlerOptions } from './handler-options.ts'
 import { type SiteSource, toSiteHolder } from '../site/site-holder.ts'
 
-/** What the Fastify plugin takes. */
+/** Options of the Fastify plugin. */
 export interface ServeDistFastifyOptions extends HandlerOptions {
-  /** What `loadSite` gave. */
+  /** The result of `loadSite`. */
   readonly site: SiteSource
 }
 
 /**
- * A Fastify 5 plugin: what the site knows is answered before anything else of Fastify's runs; everything
- * else goes on to the routes. It is not encapsulated: the whole instance is answered for.
+ * A Fastify 5 plugin that answers requests for the site before the routes. All other requests continue to
+ * the routes. It is not encapsulated: it handles requests of the whole instance.
  */
 const serveDistFastify: FastifyPluginAsync<ServeDistFastifyOptions & RegisterOptions> = async (
   fastify,
@@ -20,7 +20,7 @@ const serveDistFastify: FastifyPluginAsync<ServeDistFastifyOptions & RegisterOpt
 ) => {
   const holder = toSiteHolder(site)
   const { base } = holder.current
-  // Thrown in a promise: what a plugin with a callback throws, Fastify does not catch.
+  // Thrown in a promise because Fastify does not catch errors that plugins with a callback throw.
   if (prefix !== undefined && !['', '/', base, base.slice(0, -1)].includes(prefix)) {
     throw new OperatorError('SD_OPTION_INVALID', `prefix: ${noPrefix}, found ${JSON.stringify(prefix)}`)
   }
@@ -34,15 +34,15 @@ const serveDistFastify: FastifyPluginAsync<ServeDistFastifyOptions & RegisterOpt
       takeBack()
       next()
     })
-    // A look elsewhere passes a request on later or never; Fastify waits either way.
+    // The decision after a lookup elsewhere may pass the request on. Fastify waits in any case.
     if (!isPassedOn && (reply.raw.headersSent || !mayPassOnLater)) reply.hijack()
   })
 }
 
 const noPrefix =
-  "the plugin answers for the whole instance, under the build's own base; leave it out, or build with that base"
+  "the plugin serves the whole instance under the build's base; remove the prefix or build with it as the base"
 
-/** What hooks before us have set waits for Fastify's own `send`; it goes with our answers too. */
+/** Copies the fields that earlier hooks set for Fastify's `send`, so that our answers contain them. */
 function lendFields(reply: FastifyReply): () => void {
   const names: string[] = []
   for (const [name, value] of Object.entries(reply.getHeaders())) {
@@ -55,7 +55,7 @@ function lendFields(reply: FastifyReply): () => void {
   }
 }
 
-// Fastify's own mark for a plugin whose hooks count outside of it.
+// This symbol of Fastify makes the hooks of the plugin apply outside of it.
 Object.assign(serveDistFastify, { [Symbol.for('skip-override')]: true })
 
 export default serveDistFastify

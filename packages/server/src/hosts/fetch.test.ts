@@ -12,24 +12,24 @@ const site = fakeSite({
 })
 
 describe('createFetchHandler', () => {
-  test('answers what is in memory at once, without waiting for anything', async () => {
+  test('answers synchronously from memory', async () => {
     const answer = createFetchHandler(site)(new Request('http://example.org/a.txt'))
     expect(answer).toBeInstanceOf(Response)
     expect(answer instanceof Response && (await answer.text())).toBe('a')
   })
 
-  test('leaves out the fragment of a URL, which no server is told', async () => {
+  test('removes the fragment of a URL', async () => {
     const answer = await createFetchHandler(site)(new Request('http://example.org/a.txt#b?c'))
     expect(await answer?.text()).toBe('a')
   })
 
-  test('answers neither an unknown path nor a method that is not ours', () => {
+  test('returns undefined for unknown paths and methods that are not allowed', () => {
     const handle = createFetchHandler(site)
     expect(handle(new Request('http://example.org/b.txt'))).toBeUndefined()
     expect(handle(new Request('http://example.org/a.txt', { method: 'POST' }))).toBeUndefined()
   })
 
-  test('answers as the build that its holder has at the moment', async () => {
+  test('answers from the current build of its holder', async () => {
     const holder = { current: site }
     const handle = createFetchHandler(holder)
     holder.current = fakeSite({ 'b.txt': 'b' })
@@ -38,15 +38,15 @@ describe('createFetchHandler', () => {
     expect(await answer?.text()).toBe('b')
   })
 
-  test('gives a navigation the page of the application only where it is told to', async () => {
+  test('answers navigations with the page of the application only if configured', async () => {
     const request = new Request('http://example.org/users', { headers: { Accept: 'text/html' } })
     expect(createFetchHandler(site)(request)).toBeUndefined()
     const answer = await createFetchHandler(site, { fallback: 'spa' })(request)
     expect([answer?.status, await answer?.text()]).toEqual([200, 'page'])
   })
 
-  // Only Linux tells which files a process has open.
-  test.skipIf(process.platform !== 'linux')('closes the file of a body that is given up', async () => {
+  // Only Linux lists the open files of a process.
+  test.skipIf(process.platform !== 'linux')('closes the file of a cancelled body', async () => {
     const directory = await writeFixture({ 'large.bin': 'x'.repeat(1_000_000) })
     const handle = createFetchHandler(await loadSite(directory, { memoryBudget: 0 }))
     const answer = await handle(new Request('http://example.org/large.bin'))
@@ -57,12 +57,12 @@ describe('createFetchHandler', () => {
     expect(await openFiles()).not.toContain(join(directory, 'large.bin'))
   })
 
-  test('imports nothing of Node before a file has to be read', async () => {
+  test('imports no module of Node before it reads a file', async () => {
     const loaded = await importsOf(new URL('fetch.ts', import.meta.url))
     await importsOf(new URL('../../../manifest/src/index.ts', import.meta.url), loaded)
     const packages = [...loaded].filter((name) => !name.startsWith('file:'))
     expect(packages.toSorted()).toEqual(['@serve-dist/manifest', 'mrmime', 'valibot'])
-    // A sign that imports are found at all.
+    // Proves that the test finds imports.
     expect(loaded.size).toBeGreaterThan(10)
     expect(loaded).toContain(new URL('../site/decide.ts', import.meta.url).href)
   })
@@ -70,13 +70,13 @@ describe('createFetchHandler', () => {
 
 async function openFiles(): Promise<(string | undefined)[]> {
   const descriptors = await readdir('/proc/self/fd')
-  // Some are closed again by the time that they are looked at.
+  // Some descriptors are closed before `readlink` reads them.
   return Promise.all(descriptors.map((name) => readlink(`/proc/self/fd/${name}`).catch(() => undefined)))
 }
 
 const foundation = '@serve-dist/foundation/'
 
-/** What a module imports when it is loaded, and what that imports: files by URL, all else by name. */
+/** Returns the transitive imports of a module: files as URLs, all others by name. */
 async function importsOf(file: URL, found: Set<string> = new Set([file.href])): Promise<Set<string>> {
   const source = await readFile(file, 'utf8')
   for (const [, isType, name = ''] of source.matchAll(

@@ -10,29 +10,30 @@ import type { SiteSource } from '../site/site-holder.ts'
 import type { FileContent } from '../files/stored-file.ts'
 
 /**
- * Answers a `Request` with a `Response`. `undefined` means that the path is unknown or the method not
- * ours: somebody else may answer, else it is a 404 (or 405).
+ * Answers a `Request`. `undefined` means that the path is unknown or the method is not allowed. The next
+ * handler may answer; otherwise send 404 (or 405).
  */
 export type FetchHandler = (request: Request) => Response | undefined | Promise<Response | undefined>
 
 /**
- * Makes the handler of a site for hosts that speak `fetch`: Hono, h3, srvx, Bun, Deno. Bodies in memory
- * are answered at once, without anything of Node; streamed ones through `node:fs`, which all of them have.
+ * Creates the handler of a site for hosts with the `fetch` API: Hono, h3, srvx, Bun, Deno. It answers
+ * bodies in memory synchronously and without modules of Node. It streams other bodies with `node:fs`, which
+ * all of these hosts have.
  *
- * As others may stand behind it, a navigation to an unknown path gets the site's page only with
- * `fallback: 'spa'` (or a rule of the site).
+ * Other handlers may follow. A navigation to an unknown path therefore gets the page of the application
+ * only with `fallback: 'spa'` or a rule of the site.
  */
 export function createFetchHandler(source: SiteSource, options: HandlerOptions = {}): FetchHandler {
   const { holder, fallback: chosen, fileSystemFallback, mayRefresh, report } = openHost(source, options)
 
   return function handle(request) {
     const site = holder.current
-    // The nine steps of `handler.ts`: 1.
+    // Step 1 of the nine steps of `handler.ts`.
     const fields = readFields(request)
     const fallback = fallbackFor(site, 'middleware', chosen)
-    // 2. to 7.
+    // Steps 2 to 7.
     const answer = decide(site, fields, fileSystemFallback ? undefined : fallback)
-    // 9., or 8. before it.
+    // Step 9, or step 8 before it.
     const isOnDisk = answer === undefined && fileSystemFallback
     if (!isOnDisk && !(mayRefresh && mayBelongToNewerBuild(site, fields, answer)))
       return respond(fields, answer)
@@ -67,29 +68,29 @@ function toResponse(answer: Answer, body: Uint8Array<ArrayBuffer> | ReadableStre
   return new Response(body, { status: answer.status, headers })
 }
 
-/** A file that is gone or another one is a clean error: its body was not begun. */
+/** Returns an error for a file that is missing or changed, before its body starts. */
 function refuse(error: unknown): Response {
   const answer = failedAnswer(error instanceof Error && 'status' in error ? error.status : 500)
   return toResponse(answer, answer.content.kind === 'memory' ? answer.content.bytes : null)
 }
 
-/** Leases of bodies that nobody ever reads: no host tells that it has dropped a response. */
+/** Releases the leases of bodies that are never read, because hosts do not report dropped responses. */
 const unread = new FinalizationRegistry<FileLease>((lease) => lease.release())
 
 async function openBody(content: FileContent): Promise<ReadableStream<Uint8Array>> {
   const { stored } = content
-  // Before anything is waited for: the site that decided may be retired meanwhile.
+  // Lease before the first `await`: another site may become current then.
   const lease = leaseFile(stored)
   const { openStored, readRange } = await import('../files/stored-file.ts')
   try {
-    // Without a lease the first read opens the file again: nobody may ever read, and an open file would stay open.
+    // Without a lease, close the file until the first read, because the body may never be read.
     await (await openStored(stored, lease)).close()
   } catch (error) {
     lease?.release()
     throw error
   }
   const chunks = readFile()
-  // Alive for as long as anybody can still read.
+  // `chunks` is alive as long as the body can be read.
   if (lease !== undefined) unread.register(chunks, lease)
   return new ReadableStream<Uint8Array>(
     {
@@ -99,13 +100,13 @@ async function openBody(content: FileContent): Promise<ReadableStream<Uint8Array
           if (done) controller.close()
           else controller.enqueue(value)
         } catch (error) {
-          // The host then cuts the connection, so that a part is never taken for the whole.
+          // The host then aborts the connection, so that clients detect the incomplete body.
           controller.error(error)
         }
       },
       async cancel() {
         await chunks.return(undefined)
-        // A generator that never began does not run its `finally`.
+        // A generator that was not started does not run its `finally`.
         lease?.release()
       },
     },
@@ -131,11 +132,11 @@ function readFields({ method, url, headers }: Request): RequestFields {
   const field = (name: string): string | undefined => headers.get(name) ?? undefined
   const path = url.indexOf('/', url.indexOf('://') + 3)
   const acceptEncoding = field('accept-encoding')
-  // A look at a field costs, and few requests have these.
+  // Reading a field is slow, and few requests have these fields.
   const offered = /dc[bz]/i.test(acceptEncoding ?? '') ? field('available-dictionary') : undefined
   return {
     method,
-    // A target has no fragment; the URL of a Request may.
+    // The URL of a `Request` may have a fragment, unlike a request target.
     target: path === -1 ? '/' : url.slice(path).replace(/#.*/s, ''),
     accept: field('accept'),
     acceptEncoding,

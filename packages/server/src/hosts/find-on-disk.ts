@@ -18,9 +18,9 @@ import { parseRequestPath } from '../protocol/request-path.ts'
 import type { Answer, Resource, Site } from '../site/site.ts'
 
 /**
- * Answers a path that the table does not have from the disk, for files that appear after boot, pages under their names
- * without `.html` too: regular files inside the build's folder (links followed), never dotfiles or what the build leaves
- * out, always to be revalidated.
+ * Answers an unknown path from the disk, for files that appear after the start. This includes pages without
+ * `.html`. It serves regular files inside the build's folder and follows links. It excludes dotfiles and
+ * files that the build excludes. Clients must always revalidate them.
  */
 export async function findOnDisk(site: Site, request: RequestFields): Promise<Answer | undefined> {
   const path = pathInBuild(site, request.target)
@@ -33,7 +33,7 @@ export async function findOnDisk(site: Site, request: RequestFields): Promise<An
   return undefined
 }
 
-/** The files that answer under a path: itself, or a page under the names that the table would give it. */
+/** Returns the candidates for a path: the file itself, or the page with this canonical path. */
 function filesNamed(path: string): readonly string[] {
   return path === '' || path.endsWith('/') ? [`${path}index.html`] : [path, `${path}.html`]
 }
@@ -43,7 +43,7 @@ async function describeOnDisk(site: Site, path: string): Promise<Resource | unde
   try {
     const opened = await openRegularFile(named)
     try {
-      // What was opened is compared: a link may be moved after any look at the path.
+      // Check the file that was opened, because links may change at any time.
       const [root, file] = await Promise.all([realpath(site.directory), realPathOf(opened, named)])
       if (file?.startsWith(root + sep) !== true || !isServed(site, path, { root, file })) return undefined
       return describeFile(site, path, { file, stats: opened.stats })
@@ -51,12 +51,12 @@ async function describeOnDisk(site: Site, path: string): Promise<Resource | unde
       await closeDescriptor(opened.descriptor)
     }
   } catch {
-    // Not there, or not to be read: unknown, like any other path.
+    // Missing and unreadable files are unknown paths.
     return undefined
   }
 }
 
-/** Whether the build would serve a file, by the path that is asked for and by that where the file really lies. */
+/** Returns whether the build's rules permit a file, by its requested path and by its real path. */
 function isServed(
   site: Site,
   path: string,
@@ -72,32 +72,34 @@ function isServed(
   )
 }
 
-/** Whether a folder that the file lies in, below the build's own, is what a build wrote for a server. */
+/** Returns whether the file is in a subfolder with the server part of a build. */
 function isOfServer(root: string, path: string): boolean {
   const parents = path.split('/').slice(0, -1)
   return parents.some((_name, index) => isServerOutput(join(root, ...parents.slice(0, index + 1))))
 }
 
-/** The decoded path relative to the build's folder; nothing for one that no file can have. */
+/**
+ * Returns the decoded path relative to the build's folder, or `undefined` if no file can have this path.
+ */
 function pathInBuild(site: Site, target: string): string | undefined {
   const parsed = parseRequestPath(target)
   if (parsed === 'malformed' || parsed === 'unclean' || !parsed.path.startsWith(site.base)) return undefined
   return /%2F|%5C/.test(parsed.path) ? undefined : decodeURIComponent(parsed.path.slice(site.base.length))
 }
 
-/** Variants and the files that are for the server itself are on the disk, and yet not to be served. */
+/** Returns whether a file is a variant or configures the server; both must not be served. */
 function isOurs(site: Site, path: string): boolean {
   if (servingFiles.has(path) || (site.sourceMaps === 'deny' && isSourceMap(path))) return true
   return contentCodings.some(({ name, extension }) => {
     if (!path.endsWith(extension)) return false
-    // Not by the table, where a rule may hide the original.
+    // The table may hide the original because of a rule.
     const original = site.files.get(path.slice(0, -extension.length))
     return original?.representations.some(({ coding }) => coding === name) === true
   })
 }
 
 interface FoundFile {
-  /** Its real path. */
+  /** The real path. */
   readonly file: string
   readonly stats: BigIntStats
 }
@@ -112,7 +114,7 @@ function describeFile(site: Site, path: string, { file, stats: found }: FoundFil
     sha256: undefined,
     body: undefined,
   }
-  // Two writes within one tick of the clock look alike: such a validator is a weak one.
+  // A weak tag, because two writes within one tick of the clock look alike.
   const entityTag = `W/"${size.toString(36)}-${found.mtimeNs.toString(36)}"`
   return plainResource({ path, bytes, entityTag }, site.fieldRules, decodeURIComponent(site.base))
 }

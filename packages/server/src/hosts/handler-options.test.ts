@@ -2,7 +2,7 @@ import { describe, expect, test, vi } from 'vitest'
 import { type HandlerOptions, resolveHandlerOptions } from './handler-options.ts'
 
 describe('resolveHandlerOptions', () => {
-  test('leaves the fallback to the site, and prints problems', () => {
+  test('leaves the fallback to the site and prints problems', () => {
     const { fallback, onProblem } = resolveHandlerOptions({})
     const write = vi.spyOn(process.stderr, 'write').mockReturnValue(true)
     onProblem(new Error('a.js: gone'))
@@ -11,7 +11,7 @@ describe('resolveHandlerOptions', () => {
     expect(fallback).toBeUndefined()
   })
 
-  test('keeps what is given', () => {
+  test('keeps the given options', () => {
     const given = { fallback: '404', fileSystemFallback: true, onProblem: () => {} } as const
     expect(resolveHandlerOptions(given)).toEqual(given)
   })

@@ -2,35 +2,36 @@ import { escapeMessage } from '@serve-dist/foundation/text/escape-invisible'
 import { type Fallback, fallbacks, type Fields, OperatorError, s, type Schema } from '@serve-dist/manifest'
 import { type SiteHolder, type SiteSource, toSiteHolder } from '../site/site-holder.ts'
 
-/** How a handler treats what the table does not tell. */
+/** Options of a handler for paths that are not in the table. */
 export interface HandlerOptions {
   /**
-   * What a navigation to an unknown path gets: `spa` the page of a single-page application, `404` the
-   * build's own `404.html`, `none` nothing of ours.
-   * @default what the site's rules say, else by what the build has: `404` with a `404.html`, `spa` with a `200.html` or the `appType` `spa`, else `none`; as middleware, `none`
+   * The answer to a navigation to an unknown path: `spa` (the page of a single-page application), `404`
+   * (the build's `404.html`) or `none` (a plain 404, or the next handler).
+   * @default the rules of the site, then by the build: `404` with a `404.html`, `spa` with a `200.html` or
+   *   the `appType` `spa`, otherwise `none`; `none` as middleware without rules
    */
   readonly fallback?: Fallback
   /**
-   * Whether paths that the build does not have are looked up in its folder: for files that appear after
-   * boot. A request for such a path then costs file-system calls. An error with a store, which has no such folder.
+   * Whether to look up unknown paths in the build's folder, for files that appear after the start. Such
+   * requests cost file-system calls. Invalid for a store, which has no folder.
    * @default false
    */
   readonly fileSystemFallback?: boolean
   /**
-   * Called once for each file that vanished or changed since boot.
+   * Called once for each file that was deleted or changed since the start.
    * @default prints the message to standard error
    */
   readonly onProblem?: (problem: Error) => void
 }
 
-/** `HandlerOptions` with nothing left open but the fallback, whose default depends on the site. */
+/** `HandlerOptions` with defaults. The default of the fallback depends on the site. */
 export interface ResolvedHandlerOptions
   extends Required<Omit<HandlerOptions, 'fallback'>>, Pick<HandlerOptions, 'fallback'> {}
 
-/** What every host takes. */
+/** The options of every host. */
 export const handlerFields: Fields<ResolvedHandlerOptions> = {
   fallback: s.optional(s.oneOf(fallbacks)),
-  // A text such as "false" would switch it on.
+  // Strict, because the string "false" is truthy.
   fileSystemFallback: s.withDefault(s.trueOrFalse, () => false),
   onProblem: s.withDefault(s.functionOf(), () => printProblem),
 }
@@ -38,27 +39,27 @@ export const handlerFields: Fields<ResolvedHandlerOptions> = {
 export const handlerSchema: Schema<ResolvedHandlerOptions> = s.optionsOf(handlerFields)
 
 /**
- * Fills in the defaults and checks what is given.
+ * Validates the options and fills in the defaults.
  *
- * @throws OperatorError that lists every wrong option, with what was found and what is expected.
+ * @throws OperatorError that lists each wrong option with its value and the expected values.
  */
 export function resolveHandlerOptions(options: HandlerOptions): ResolvedHandlerOptions {
   return s.readOptions(handlerSchema, options)
 }
 
-/** What every host begins with. */
+/** The site and the resolved options of a host. */
 export interface Host extends Omit<ResolvedHandlerOptions, 'onProblem'> {
   readonly holder: SiteHolder
-  /** Whether a newer build may be found. */
+  /** Whether a newer build may appear. */
   readonly mayRefresh: boolean
-  /** Reports a file that vanished or changed, each once. */
+  /** Reports a deleted or changed file once. */
   readonly report: (problem: Error) => void
 }
 
 /**
- * Joins a site and the options of its host.
+ * Combines a site with the options of its host.
  *
- * @throws OperatorError that lists what is wrong with them.
+ * @throws OperatorError that lists the wrong options.
  */
 export function openHost(source: SiteSource, options: HandlerOptions): Host {
   const { onProblem, ...resolved } = resolveHandlerOptions(options)
@@ -70,19 +71,19 @@ export function openHost(source: SiteSource, options: HandlerOptions): Host {
   return { ...resolved, holder, mayRefresh, report: reportOnce(onProblem) }
 }
 
-/** The same options for several hosts, which report a file once between them. */
+/** Returns options for several hosts, which together report each file once. */
 export function withReportsOnce(options: ResolvedHandlerOptions): ResolvedHandlerOptions {
   return { ...options, onProblem: reportOnce(options.onProblem) }
 }
 
-/** Why there is no {@link HandlerOptions.fileSystemFallback} with a store. */
-export const noFolderProblem = 'builds come from the store, so there is no folder to look in: leave it out'
+/** The reason why {@link HandlerOptions.fileSystemFallback} is invalid for a store. */
+export const noFolderProblem = 'builds from a store have no folder; remove this option'
 
 function printProblem(problem: Error): void {
   process.stderr.write(`serve-dist: ${escapeMessage(problem.message)}\n`)
 }
 
-/** Reports each message once: a file that vanished is asked for again and again. */
+/** Reports each message once, because clients request a deleted file repeatedly. */
 function reportOnce(onProblem: (problem: Error) => void): (problem: Error) => void {
   const reported = new Set<string>()
   return (problem) => {

@@ -10,29 +10,28 @@ import type { SiteSource } from '../site/site-holder.ts'
 import { relocateAnswer } from './relocate-answer.ts'
 
 /**
- * Answers a request. With `next` it is middleware: a path that the site does not know, and a method that
- * it does not answer, are passed on.
+ * Answers a request. With `next` it is middleware: it passes on unknown paths and methods that it does not
+ * answer.
  */
 export type Handler = (request: IncomingMessage, response: ServerResponse, next?: () => void) => void
 
 /**
- * Makes the handler of a site, for `node:http` as it is and for Connect, Express and Polka as middleware.
+ * Creates the handler of a site for `node:http`, or middleware for Connect, Express and Polka.
  *
- * A request takes nine steps, whose numbers stand here and in `site/decide.ts`:
+ * A request takes nine steps. `site/decide.ts` uses the same numbers:
  *
- * 1. Read the fields that decide the answer (`send/read-request-fields.ts`).
- * 2. Look the path up in the site's table, decoded first where it is written in another way (404, 400).
- * 3. For a path that is not in the table, ask the redirect rules, then the fallback page.
+ * 1. Read the fields that affect the answer (`send/read-request-fields.ts`).
+ * 2. Look the path up in the table; decode it first if needed (404, 400).
+ * 3. For an unknown path, try the redirect rules, then the fallback page.
  * 4. Answer methods other than GET and HEAD (OPTIONS, 405).
  * 5. Choose the representation by `Accept-Encoding` (406).
  * 6. Evaluate the preconditions (304, 412).
- * 7. Cut the range (206, 416).
- * 8. Look for an unknown path on the disk, where the operator wants that, and for a hashed file in a newer build
- *    (`decide-unlisted-path.ts`); what is still unknown is the next middleware's.
- * 9. Put the path of the mount before places, send early hints, then head and body (`send/send-answer.ts`).
+ * 7. Select the range (206, 416).
+ * 8. Look for an unknown path on the disk, if enabled, and for a hashed file in a newer build
+ *   (`decide-unlisted-path.ts`). Then pass it to the next middleware.
+ * 9. Prefix locations with the mount path, send early hints, then head and body (`send/send-answer.ts`).
  *
- * A body in memory is sent without a file-system call, and without an object or a closure made on its way
- * (`allocations.http-test.ts`).
+ * A body in memory costs no file-system call, no object and no closure (`allocations.http-test.ts`).
  */
 export function createHandler(source: SiteSource, options: HandlerOptions = {}): Handler {
   const { holder, fallback: chosen, fileSystemFallback, mayRefresh, report } = openHost(source, options)
@@ -42,13 +41,13 @@ export function createHandler(source: SiteSource, options: HandlerOptions = {}):
     const site = holder.current
     const fallback = fallbackFor(site, next === undefined ? 'standalone' : 'middleware', chosen)
 
-    // 1. The fields.
+    // Step 1.
     const fields = readRequestFields(request)
 
-    // 2. to 7. The decision, a pure function of the site and the fields.
+    // Steps 2 to 7.
     const answer = decide(site, fields, fileSystemFallback ? undefined : fallback)
 
-    // 8. The disk, a newer build, or the next middleware.
+    // Step 8.
     if (answer === undefined && fileSystemFallback) void answerLater(request, response, next)
     else if (mayRefresh && mayBelongToNewerBuild(site, fields, answer))
       void answerLater(request, response, next)
@@ -68,7 +67,7 @@ export function createHandler(source: SiteSource, options: HandlerOptions = {}):
       return
     }
 
-    // 9. The answer.
+    // Step 9.
     const sent = relocateAnswer(answer ?? notFound, request)
     if (sent.earlyHints !== undefined && mayHint(holder.current, response)) {
       response.writeEarlyHints({ link: [...sent.earlyHints] })
@@ -96,8 +95,8 @@ export function createHandler(source: SiteSource, options: HandlerOptions = {}):
 }
 
 /**
- * RFC 8297 §3: before HTTP/2 a 103 may be taken for the answer, so it has to be asked for. Behind an answer
- * under way, which has the socket, Node would put it between the head and the body of its own answer.
+ * RFC 8297 §3: clients before HTTP/2 may mistake a 103 for the answer, hence the option. While another
+ * answer uses the socket, Node would write the 103 into the body of that answer.
  */
 function mayHint(site: Site, response: ServerResponse): boolean {
   const { method, httpVersionMajor, httpVersionMinor } = response.req

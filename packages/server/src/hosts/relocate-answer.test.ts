@@ -6,7 +6,7 @@ import { relocateAnswer } from './relocate-answer.ts'
 
 const redirect = redirectTo({ status: 308, location: '/docs/' }, '?a=b')
 
-/** A request as a host hands it over. */
+/** Creates a request as a host passes it on. */
 function handedOver(fields: object, method = 'GET'): IncomingMessage {
   return Object.assign(new IncomingMessage(new Socket()), { method }, fields)
 }
@@ -35,27 +35,27 @@ describe('relocateAnswer', () => {
     ],
     ['Express, put back', { url: '/sub/docs', originalUrl: '/sub/docs', baseUrl: '/sub' }, '/docs/?a=b'],
     ['Connect, put back', { url: '/sub/docs', originalUrl: '/sub/docs' }, '/docs/?a=b'],
-    ['somebody who rewrote the target', { url: '/docs', originalUrl: '/users/jane' }, '/docs/?a=b'],
-    ['somebody who rewrote it to the root', { url: '/', originalUrl: '/users/jane' }, '/docs/?a=b'],
+    ['a rewritten target', { url: '/docs', originalUrl: '/users/jane' }, '/docs/?a=b'],
+    ['a target that was rewritten to the root', { url: '/', originalUrl: '/users/jane' }, '/docs/?a=b'],
     [
-      'a mount that would be a host',
+      'a mount that looks like a host',
       { url: '/docs', originalUrl: '//evil.example/docs', baseUrl: '//evil.example' },
       '/docs/?a=b',
     ],
     ['… by Connect', { url: '/docs', originalUrl: '//evil.example/docs' }, '/docs/?a=b'],
     ['… with a backslash', { url: '/docs', originalUrl: '/\\evil/docs', baseUrl: '/\\evil' }, '/docs/?a=b'],
-  ])('a redirect, as handed over by %s', (_host, request, location) => {
+  ])('relocates a redirect of %s', (_host, request, location) => {
     expect(locationOf(request)).toBe(location)
   })
 
-  test('leaves a redirect to another host as it is', () => {
+  test('keeps a redirect to another host', () => {
     const elsewhere = redirectTo({ status: 301, location: 'https://a.example/' }, '')
     expect(locationOf({ url: '/x', originalUrl: '/sub/x', baseUrl: '/sub' }, elsewhere)).toBe(
       'https://a.example/',
     )
   })
 
-  test('links to what is under the mount, and to other hosts as before', () => {
+  test('prefixes links with the mount, except links to other hosts', () => {
     const link =
       '</a,b.js>; rel=modulepreload, <https://a.example/c.js>; rel=preload, <//d.example/e>; rel=next'
     const page = {
@@ -72,13 +72,13 @@ describe('relocateAnswer', () => {
     ])
     expect(found.earlyHints).toEqual(['</$1/a.css>; rel=preload; as=style'])
     expect(relocateAnswer(page, handedOver({ url: '/x', originalUrl: '/x', baseUrl: '' }))).toBe(page)
-    // The build's own base is there already.
+    // The build's own base is the mount.
     expect(relocateAnswer(page, handedOver({ url: '/$1/x', originalUrl: '/$1/x', baseUrl: '/$1' }))).toBe(
       page,
     )
   })
 
-  test('redirects the mount itself where it has a page, and nothing else', () => {
+  test('redirects the mount path only if the mount has a page', () => {
     const bare = { url: '/?q', originalUrl: '/sub?q', baseUrl: '/sub' }
     const page = { ...notFound, status: 200 }
     expect(locationOf(bare, page)).toBe('/sub/?q')

@@ -4,8 +4,8 @@ import { redirectTo } from '../site/answers.ts'
 import type { Answer } from '../site/site.ts'
 
 /**
- * An answer as it is to be sent where Express, Connect or Polka has taken the path of a mount off the
- * target: redirects, links and patterns are relative to the mount, and the mount itself, without its slash, is redirected.
+ * Adapts an answer to a mount of Express, Connect or Polka, which removes the mount path from the target.
+ * Redirects, links and patterns get the mount path as a prefix. The mount path without a slash redirects.
  */
 export function relocateAnswer(answer: Answer, request: IncomingMessage): Answer {
   if (!('originalUrl' in request) || typeof request.originalUrl !== 'string') return answer
@@ -13,7 +13,7 @@ export function relocateAnswer(answer: Answer, request: IncomingMessage): Answer
   if (target === undefined) return answer
   const { path, query } = target
   const mount = mountOf(request, path)
-  // It must not make the location another host's.
+  // The mount must not change the host of the location.
   if (!/^\/[^/\\]/.test(mount)) return answer
 
   const isGet = request.method === 'GET' || request.method === 'HEAD'
@@ -24,7 +24,7 @@ export function relocateAnswer(answer: Answer, request: IncomingMessage): Answer
   return isPlaced ? place(answer, mount) : answer
 }
 
-/** By itself: what closures keep is allocated when a function begins, and most requests have no mount. */
+/** A separate function, because its closures would otherwise be allocated for requests without a mount. */
 function place(answer: Answer, mount: string): Answer {
   const { fields, earlyHints } = answer
   return {
@@ -44,21 +44,22 @@ function placed(name: string | undefined, value: string, mount: string): string 
   return name?.toLowerCase() === 'link' ? placedLinks(value, mount) : value
 }
 
-/** A mount as it was asked for, in a pattern (URL Pattern §1.1) in a string (RFC 9651 §3.3.3). */
+/** Escapes a mount for a URL pattern (URL Pattern §1.1) within a string (RFC 9651 §3.3.3). */
 function patternOf(mount: string): string {
   return mount.replaceAll(/[()*+:[\]^|{}"\\]/g, (character) =>
     '()*+'.includes(character) ? `\\\\${character}` : '*',
   )
 }
 
-/** RFC 8288 §3: the target of each link stands in angle brackets. */
+/** RFC 8288 §3: the target of each link is in angle brackets. */
 function placedLinks(links: string, mount: string): string {
   return links.replaceAll(/(^|,[ \t]*)<\/(?!\/)/g, (_link, before: string) => `${before}<${mount}/`)
 }
 
 /**
- * Express has it in `baseUrl`; else it is what stands before the rest of the path, if nobody rewrote that. Where the
- * whole path was put back, the build has that base.
+ * Returns the mount path. Express provides it as `baseUrl`. Otherwise it is the part of the path before the
+ * rest, unless the target was rewritten. If the full path was restored, the build has the mount as its
+ * base.
  */
 function mountOf(request: IncomingMessage, path: string): string {
   const rest = splitTarget(request.url ?? '')?.path

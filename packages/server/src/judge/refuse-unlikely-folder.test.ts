@@ -127,7 +127,7 @@ describe('a folder with the record of a build, and without a manifest', () => {
     const refusal = await refusalOf(directory)
     expect([refusal?.code, refusal?.message]).toEqual([
       'SD_BUILD_UNFINISHED',
-      `${directory}: the build ended without its compression: run npx serve-dist compress ${directory} (if the build failed, build again); if this comes after each build, the framework's integration is missing (docs/frameworks.md)`,
+      `${directory}: the build ended without its compression. Run: npx serve-dist compress ${directory} (if the build failed, build again). If this happens after each build, add the integration for your framework (https://serve-dist.github.io/serve-dist/frameworks).`,
     ])
     await expectServedAnyhow(directory)
   })

@@ -1,5 +1,6 @@
 import { type Dirent, existsSync, readdirSync } from 'node:fs'
 import { basename, join, posix } from 'node:path'
+import { documentUrl } from '@serve-dist/foundation/text/document-url'
 import { pluralize } from '@serve-dist/foundation/text/pluralize'
 import {
   compressCommand,
@@ -163,7 +164,7 @@ function refuseLostManifest({ directory, root }: Folder, { files }: FolderNames)
     '    cp -r dist/* target              instead: cp -r dist/. target',
     '    zip -r site.zip dist/*           instead: zip -r site.zip dist',
     '    actions/upload-artifact          with include-hidden-files: true',
-    '    a framework that copies folders  with its integration, see docs/frameworks.md',
+    `    a framework that copies folders  with its integration, see ${documentUrl('frameworks')}`,
     `  ${compressCommand(directory)} writes a new manifest of all files in the folder.`,
     '  --force serves the whole folder without a manifest.',
   ])

@@ -1,3 +1,4 @@
+import { documentUrl } from '@serve-dist/foundation/text/document-url'
 import { pluralize } from '@serve-dist/foundation/text/pluralize'
 import { compressCommand, isPageType, mediaTypeOf, type Manifest, OperatorError } from '@serve-dist/manifest'
 import { joinFirstNames } from '@serve-dist/foundation/text/join-first-names'
@@ -48,7 +49,7 @@ export function refuseUnlistedPages({ directory, root, manifest, unlisted }: Unl
     `${root}: ${lost}. A program wrote files after the compression, and the server would not serve them.`,
     `  ${pluralize(unlisted.length, 'file is', 'files are')} not listed: ${joinFirstNames(mostImportant(unlisted))}`,
     `  Run: ${compressCommand(directory)}`,
-    '  Make this the last step of each build; docs/frameworks.md has the step for each framework.',
+    `  Make this the last step of each build. The step for each framework: ${documentUrl('frameworks')}`,
     '  --force starts without these files.',
   ])
 }

@@ -26,8 +26,8 @@ describe('describeReload', () => {
       'reload refused, still serving 0123456789ab:\na: missing\nb: missing',
     ],
     [
-      { status: 'refused', buildId: '', problems: ['no worker is there to load it'] },
-      'reload refused:\nno worker is there to load it',
+      { status: 'refused', buildId: '', problems: ['no worker is running'] },
+      'reload refused:\nno worker is running',
     ],
   ])('describes %o as %j', (outcome, text) => {
     expect(describeReload(outcome)).toBe(text)

@@ -88,7 +88,7 @@ describe('openLiveSite', () => {
       status: 'refused',
       buildId: before.buildId,
       problems: [
-        expect.stringContaining(': 2 files are not what the manifest says'),
+        expect.stringContaining(': 2 files differ from the manifest'),
         expect.stringContaining(`: npx serve-dist compress ${directory}`),
         '  index.html: has other bytes than the manifest says (SHA-256 differs)',
         '  large.bin: has 10 bytes, the manifest says 5000',

@@ -78,8 +78,8 @@ describe('loadSite', () => {
     await truncate(join(directory, 'index.html.gz'), 10)
     await writeFile(join(directory, 'app.js'), 'grown', { flag: 'a' })
     expect(await problemsOf(directory)).toEqual([
-      `${directory}: 4 files are not what the manifest says: something wrote after the compression (2 newer than the manifest)`,
-      `  Deploy the folder as a whole, and let this be the last step of the build: npx serve-dist compress ${directory}`,
+      `${directory}: 4 files differ from the manifest: files were written after the compression (2 newer than the manifest)`,
+      `  Deploy the whole folder, and make this the last step of the build: npx serve-dist compress ${directory}`,
       '  app.js.br: is missing',
       expect.stringMatching(/^ {2}app\.js: has \d+ bytes, the manifest says \d+$/),
       expect.stringMatching(/^ {2}index\.html\.gz: has 10 bytes, the manifest says \d+$/),
@@ -94,8 +94,8 @@ describe('loadSite', () => {
     bytes.writeUInt8(bytes.readUInt8(20) ^ 1, 20)
     await writeFile(file, bytes)
     const problems = [
-      `${directory}: 1 file is not what the manifest says: something wrote after the compression (1 newer than the manifest)`,
-      `  Deploy the folder as a whole, and let this be the last step of the build: npx serve-dist compress ${directory}`,
+      `${directory}: 1 file differs from the manifest: files were written after the compression (1 newer than the manifest)`,
+      `  Deploy the whole folder, and make this the last step of the build: npx serve-dist compress ${directory}`,
       `  ${path}: has other bytes than the manifest says (SHA-256 differs)`,
     ]
     expect(await problemsOf(directory)).toEqual(problems)
@@ -108,8 +108,8 @@ describe('loadSite', () => {
     const directory = await buildFixture(files)
     await rm(join(directory, 'app.js'))
     expect(await problemsOf(directory)).toEqual([
-      `${directory}: 1 file is not what the manifest says: a part of the folder was copied, or something deleted files after the compression`,
-      `  Deploy the folder as a whole, and let this be the last step of the build: npx serve-dist compress ${directory}`,
+      `${directory}: 1 file differs from the manifest: the copy is incomplete, or files were deleted after the compression`,
+      `  Deploy the whole folder, and make this the last step of the build: npx serve-dist compress ${directory}`,
       '  app.js: is missing',
     ])
   })
@@ -142,7 +142,7 @@ describe('loadSite', () => {
     const outside = join(await temporaryDirectory(), 'app.js')
     await rename(join(directory, 'app.js'), outside)
     await symlink(target ?? outside, join(directory, 'app.js'))
-    const problem = '  app.js: is a link that leads out of the folder'
+    const problem = '  app.js: is a link to a path outside the folder'
     expect(await problemsOf(directory)).toContain(problem)
     expect(await problemsOf(directory, { memoryBudget: 0 })).toContain(problem)
   })
@@ -162,7 +162,7 @@ describe('loadSite', () => {
       await rm(join(directory, 'js'), { recursive: true })
       await symlink(outside, join(directory, 'js'))
       expect(await problemsOf(directory, { memoryBudget: 0 })).toContain(
-        '  js/large.js: is a link that leads out of the folder',
+        '  js/large.js: is a link to a path outside the folder',
       )
     },
   )
@@ -211,7 +211,7 @@ describe('loadSite', () => {
     [
       'has an unknown version',
       (text) => text.replace(/"version":\s*1/, '"version":99'),
-      [/\$\.version: .* reads version 1, found 99; build again/],
+      [/\$\.version: expected version 1, found 99\. Build and serve/],
     ],
     [
       'has several wrong values',
@@ -229,13 +229,13 @@ describe('loadSite', () => {
     const problems = await problemsOf(directory)
     for (const form of expected) expect(problems).toContainEqual(expect.stringMatching(form))
     expect(problems.filter((problem) => problem.startsWith(`${file}: `))).toHaveLength(problems.length - 1)
-    expect(problems.at(-1)).toMatch(/^Build again: /)
+    expect(problems.at(-1)).toMatch(/^Build again\. /)
   })
 
   test('rejects a missing folder', async () => {
     const directory = join(await writeFixture({}), 'dist')
     expect(await problemsOf(directory)).toEqual([
-      `${directory}: no such folder; build first, or name the folder that the build wrote`,
+      `${directory}: the folder does not exist. Build first, or pass the folder that the build wrote.`,
     ])
   })
 
@@ -247,7 +247,7 @@ describe('loadSite', () => {
   test('rejects a build with an interrupted compression', async () => {
     const directory = await writeFixture({ ...files, [pendingPath]: '' })
     expect(await problemsOf(directory)).toEqual([
-      `${directory}: the last build or compression did not finish (${pendingPath} is there); run it again, or, where every file is written by now: npx serve-dist compress ${directory}`,
+      `${directory}: the last build or compression did not finish (${pendingPath} exists). Build again. If all files are complete, run: npx serve-dist compress ${directory}`,
     ])
   })
 
@@ -269,7 +269,7 @@ describe('loadSite', () => {
     const folder = await writeFixture(content)
     await loadSite(folder, { onWarning: (warning) => warnings.push(warning) })
     expect(warnings).toEqual([
-      `${folder}: no manifest${variants} found, so there are no rules, excluded files or immutable files. Add the plugin or your framework's integration (docs/frameworks.md), or run: npx serve-dist compress ${folder}`,
+      `${folder}: no manifest${variants} found, so there are no rules, excluded files or immutable files. Add the plugin or your framework's integration (https://serve-dist.github.io/serve-dist/frameworks), or run: npx serve-dist compress ${folder}`,
     ])
   })
 

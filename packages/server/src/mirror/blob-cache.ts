@@ -14,51 +14,51 @@ import type { Generation } from './cached-generation.ts'
 import { type CachedBlob, sweepCache } from './sweep-cache.ts'
 import type { Upstream } from './upstream.ts'
 
-/** What a cache of blobs is made from. */
+/** Options of `openBlobCache`. */
 export interface BlobCacheOptions {
   readonly upstream: Pick<Upstream, 'place' | 'fetchBlob'>
-  /** The folder that `openCacheFolder` made. */
+  /** The folder from `openCacheFolder`. */
   readonly cache: string
-  /** Bytes that it may hold, but for those that are needed. */
+  /** The maximum size in bytes. Blobs of needed builds may exceed it. */
   readonly cacheSize: number
-  /** Builds of which no blob is taken away. */
+  /** Builds whose blobs are never evicted. */
   readonly needed: () => readonly Generation[]
-  /** Builds whose manifests and deltas stay. */
+  /** Builds whose manifests and deltas are kept. */
   readonly listed: () => readonly Generation[]
 }
 
-/** The blobs that lie in a cache, and come there when they are asked for. */
+/** A cache of blobs, which fetches missing blobs on demand. */
 export interface BlobCache {
   readonly figures: Omit<StoreFigures, 'looks'>
   readonly comparisons: DigestComparisons
-  /** The file of a blob, whether it is there or not. */
+  /** Returns the path of a blob, even if the file is missing. */
   readonly fileOf: (sha256: string) => string
-  /** Makes sure that the file of a blob is there, with its bytes; they are fetched once, however many wait. */
+  /** Ensures that a blob's file exists and is intact. Concurrent calls share one fetch. */
   readonly fetch: (blob: NamedBlob) => Promise<'fetched' | 'missing'>
   /**
-   * Fetches those that are not there. Who reads the others compares them.
+   * Fetches the blobs whose files are missing. The caller compares the others when it reads them.
    *
-   * @throws OperatorError where one is not to be had.
+   * @throws OperatorError if a blob is not available.
    */
   fetchLacking(blobs: readonly NamedBlob[]): Promise<void>
   /**
-   * Writes something else into the cache, with room made for it where the disk is full.
+   * Writes another file to the cache. If the disk is full, it evicts blobs first.
    *
-   * @throws OperatorError where there is none to be made.
+   * @throws OperatorError if no space can be freed.
    */
   intoRoom<Result>(size: number, write: () => Promise<Result>): Promise<Result>
-  /** Somebody reads a blob: it is not the one to be given up next. */
+  /** Records that a blob is read, which delays its eviction. */
   noteUse(sha256: string): void
-  /** Takes away what is too much, and what killed processes have left. */
+  /** Evicts blobs beyond the size limit and deletes leftovers of killed processes. */
   tidy(): Promise<void>
 }
 
 /**
- * Blobs that are asked for at a time, each of which takes a connection: for answers, and as many for the current build, which
- * does not wait for what clients ask for.
+ * Concurrent fetches for answers, each of which takes a connection. Fetches for the current build have the
+ * same limit of their own, so that they do not wait for clients.
  */
 const fetchesAtOnce = 16
-/** Others may fill the room that was made. */
+/** The number of attempts; another process may use the freed space first. */
 const mostTries = 8
 
 export function openBlobCache(options: BlobCacheOptions): BlobCache {
@@ -82,7 +82,7 @@ export function openBlobCache(options: BlobCacheOptions): BlobCache {
     const { sha256, size } = blob
     const result = await intoRoom(size, () => upstream.fetchBlob(blob, fileOf(sha256)))
     if (result === 'missing') return result
-    // It was compared while it was written, and what is small is read in no time.
+    // The digest was verified during the download. Small files are cheap to compare again.
     if (size > synchronousReadBytes)
       rememberDigest(lstatSync(fileOf(sha256), { bigint: true }), sha256, comparisons)
     figures.fetchedBlobs += 1
@@ -103,8 +103,8 @@ export function openBlobCache(options: BlobCacheOptions): BlobCache {
   }
 
   /**
-   * Whether there is room again on a disk that is full before the cache is, or a folder that somebody has deleted, or none
-   * any more in the place of a file.
+   * Tries to repair the cause of a failed write: it frees space, restores the deleted cache folder, or
+   * removes a folder that has the path of the file.
    */
   async function mendDisk(error: unknown, size: number): Promise<boolean> {
     if (!(error instanceof OperatorError) || error.code !== 'SD_WRITE_FAILED') return false
@@ -121,7 +121,7 @@ export function openBlobCache(options: BlobCacheOptions): BlobCache {
     return true
   }
 
-  /** Another process, or an earlier caller, may have been faster. */
+  /** Another process or an earlier caller may have fetched it. */
   async function downloadUnlessThere(blob: NamedBlob): Promise<'fetched' | 'missing'> {
     return (await isThere(blob)) ? 'fetched' : await download(blob)
   }
@@ -138,7 +138,7 @@ export function openBlobCache(options: BlobCacheOptions): BlobCache {
 
   const tidy = coalesceRuns(async () => void (await evict(() => cacheSize)))
 
-  /** @returns the bytes that it took away. */
+  /** @returns the number of bytes that were freed. */
   async function evict(most: (held: number) => number): Promise<number> {
     const documents = listed().flatMap(({ id, file }) => [file, join(cache, deltasKey(id))])
     const kept = new Set([join(cache, currentKey), ...documents])
@@ -150,7 +150,7 @@ export function openBlobCache(options: BlobCacheOptions): BlobCache {
     const held = bytesOf(blobs)
     const digests = new Set(needed().flatMap(({ manifest }) => blobsOf(manifest).map(({ sha256 }) => sha256)))
     let left = held
-    // First the blobs whose last use is longest ago.
+    // Evict the least recently used blobs first.
     for (const { sha256, size } of blobs.toSorted((a, b) => a.used - b.used)) {
       if (left <= most(held)) break
       if (digests.has(sha256) || fetching.has(sha256)) continue

@@ -5,7 +5,7 @@ import { temporaryDirectory } from '../../test/support/temporary-directory.ts'
 import { openCacheFolder } from './cache-folder.ts'
 
 describe('openCacheFolder', () => {
-  test('makes a folder of ours in one that is not there yet, or that everybody may write to', async () => {
+  test('creates a private folder in a missing or a public folder', async () => {
     const parent = join(await temporaryDirectory(), 'deep', 'cache')
     const folder = await openCacheFolder(parent, 'store')
     expect(dirname(folder)).toBe(parent)
@@ -14,16 +14,16 @@ describe('openCacheFolder', () => {
     expect(await openCacheFolder(parent, 'store')).toBe(folder)
   })
 
-  test('refuses its own folder once others may write to it', async () => {
+  test('rejects its own folder if other users can write to it', async () => {
     const parent = await temporaryDirectory()
     const folder = await openCacheFolder(parent, 'store')
     await chmod(folder, 0o755)
     expect(await openCacheFolder(parent, 'store')).toBe(folder)
     await chmod(folder, 0o775)
-    await expect(openCacheFolder(parent, 'store')).rejects.toThrow('others may write into it (chmod go-w')
+    await expect(openCacheFolder(parent, 'store')).rejects.toThrow('other users can write to it (chmod go-w')
   })
 
-  test('refuses a link in its place, and follows none', async () => {
+  test('rejects a link instead of following it', async () => {
     const [place, parent, elsewhere] = [
       await temporaryDirectory(),
       await temporaryDirectory(),
@@ -31,17 +31,17 @@ describe('openCacheFolder', () => {
     ]
     const folder = await openCacheFolder(place, 'store')
     await symlink(elsewhere, folder.replace(place, parent))
-    await expect(openCacheFolder(parent, 'store')).rejects.toThrow('it is no folder')
+    await expect(openCacheFolder(parent, 'store')).rejects.toThrow('it is not a folder')
     expect(await readdir(elsewhere)).toEqual([])
   })
 
-  test('names the flag where it cannot be made', async () => {
+  test('names the flag if the folder cannot be created', async () => {
     const file = join(await temporaryDirectory(), 'file')
     await writeFile(file, '')
     await expect(openCacheFolder(join(file, 'cache'), 'store')).rejects.toThrow('--store-cache <dir>')
   })
 
-  test('has one for each store, by default in the cache of the user', async () => {
+  test("creates one folder per store, by default in the user's cache", async () => {
     const caches = await temporaryDirectory()
     await mkdir(join(caches, 'serve-dist'), { mode: 0o777 })
     vi.stubEnv('XDG_CACHE_HOME', caches)

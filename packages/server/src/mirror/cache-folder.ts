@@ -6,16 +6,19 @@ import { dirname, isAbsolute, join, resolve } from 'node:path'
 import { OperatorError, shellWord } from '@serve-dist/manifest'
 import { reasonOf } from '@serve-dist/foundation/files/file-error'
 
-/** Who may write into a folder besides its owner: whoever may, decides what is served while the store is away. */
+/**
+ * Write permission for users besides the owner. They could change what is served while the store is
+ * unreachable.
+ */
 const othersMayWrite = 0o022
 
 /**
- * Makes the folder that a store is mirrored in, with the store's own layout, in the one that caches lie in. That one may
- * belong to anybody, as a volume or `/tmp` does; ours is made by nobody else.
+ * Creates the cache folder of a store, with the layout of the store. The parent folder may belong to
+ * anyone, such as a volume or `/tmp`. The cache folder itself must belong to this user.
  *
- * @param named - the folder for caches, as the operator named it; without a name, the user's own.
- * @param identity - tells the store from all others.
- * @throws OperatorError where it cannot be made, or somebody else could write into it.
+ * @param named - the parent folder from the operator; the default is the user's cache folder.
+ * @param identity - identifies the store.
+ * @throws OperatorError if it cannot be created or another user can write to it.
  */
 export async function openCacheFolder(named: string | undefined, identity: string): Promise<string> {
   const id = createHash('sha256').update(identity).digest('hex').slice(0, 16)
@@ -31,40 +34,44 @@ export async function openCacheFolder(named: string | undefined, identity: strin
     }
   } catch (cause) {
     if (cause instanceof OperatorError) throw cause
-    throw new OperatorError('SD_CACHE_UNUSABLE', `${folder}: cannot be made (${reasonOf(cause)}); ${cure}`, {
-      cause,
-    })
+    throw new OperatorError(
+      'SD_CACHE_UNUSABLE',
+      `${folder}: cannot be created (${reasonOf(cause)}); ${cure}`,
+      {
+        cause,
+      },
+    )
   }
   return folder
 }
 
-const cure = 'name another folder to make it in: --store-cache <dir>'
+const cure = 'use another folder: --store-cache <dir>'
 
 async function expectOurs(folder: string): Promise<void> {
-  // Not what a link leads to: the link is somebody's, too.
+  // `lstat`, because another user may have created a link.
   const problem = problemOf(folder, await lstat(folder))
   if (problem === undefined) return
   throw new OperatorError(
     'SD_CACHE_UNUSABLE',
-    `${folder}: is no cache of a store: ${problem}, so that builds could be put there that nobody published; ${cure}`,
+    `${folder}: cannot be the store cache because ${problem}. Another user could add files to it; ${cure}`,
   )
 }
 
 function problemOf(folder: string, found: Stats): string | undefined {
-  if (!found.isDirectory()) return 'it is no folder'
+  if (!found.isDirectory()) return 'it is not a folder'
   const user = process.geteuid?.()
   if (user === undefined) return undefined
   if (found.uid !== user) {
-    return `it belongs to the user with the id ${found.uid}, and this is the one with the id ${user}`
+    return `it belongs to user ${found.uid}, but serve-dist runs as user ${user}`
   }
   return (found.mode & othersMayWrite) === 0
     ? undefined
-    : `others may write into it (chmod go-w ${shellWord(folder)})`
+    : `other users can write to it (chmod go-w ${shellWord(folder)})`
 }
 
 function defaultFolder(): string {
   const given = process.env['XDG_CACHE_HOME'] ?? ''
-  // By its specification, a relative path does not count.
+  // The XDG specification ignores relative paths.
   return join(isAbsolute(given) ? given : join(homeFolder(), '.cache'), 'serve-dist')
 }
 
@@ -72,7 +79,9 @@ function homeFolder(): string {
   try {
     return homedir()
   } catch (cause) {
-    // A user without an entry in the system's list, as containers have them.
-    throw new OperatorError('SD_CACHE_UNUSABLE', `this user has no home for a cache; ${cure}`, { cause })
+    // Users in containers often have no entry in the password file.
+    throw new OperatorError('SD_CACHE_UNUSABLE', `this user has no home folder for the cache; ${cure}`, {
+      cause,
+    })
   }
 }

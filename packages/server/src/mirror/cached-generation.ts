@@ -11,15 +11,15 @@ import {
 } from '@serve-dist/store'
 import { readOptional } from '../files/read-optional.ts'
 
-/** A build that a store keeps. */
+/** A build of a store. */
 export interface Generation {
   readonly id: string
   readonly manifest: Manifest
-  /** Its manifest in the cache. */
+  /** The path of its manifest in the cache. */
   readonly file: string
 }
 
-/** What an earlier process, or another one, wrote into a cache; `undefined` where it is not what it has to be. */
+/** Reads the cached manifest of a build; returns `undefined` if it is missing or invalid. */
 export async function readCachedGeneration(cache: string, id: string): Promise<Generation | undefined> {
   const file = join(cache, generationKey(id))
   try {
@@ -38,7 +38,7 @@ export async function cacheGeneration(cache: string, id: string, manifest: Manif
   return { id, manifest, file }
 }
 
-/** As {@link readCachedGeneration}, of the deltas of a build. */
+/** Reads the cached deltas of a build; returns `undefined` if they are missing or invalid. */
 export async function readCachedDeltas(cache: string, id: string): Promise<DeltasDocument | undefined> {
   const file = join(cache, deltasKey(id))
   const text = await readOptional(file)
@@ -54,7 +54,7 @@ export async function cacheDeltas(cache: string, id: string, document: DeltasDoc
 }
 
 /**
- * Writes a document of the cache. Another process reads the earlier text or this one.
+ * Writes a document to the cache atomically.
  *
  * @throws OperatorError
  */

@@ -4,13 +4,13 @@ import type { NamedBlob } from '@serve-dist/store'
 import { StoredFileError } from '../files/stored-file.ts'
 import type { StreamedBytes } from '../site/site.ts'
 
-/** Milliseconds that an answer waits for a store that says nothing; what it brings later serves the next one. */
+/** Milliseconds that an answer waits for the store. A later result is used for the next request. */
 const longestWait = 30_000
 
 /**
- * Puts a blob in its place in the cache for an answer.
+ * Fetches a blob into the cache for an answer.
  *
- * @throws StoredFileError where nobody has it (`lost`), or who has it cannot be reached (`away`).
+ * @throws StoredFileError if the store lacks the blob (`lost`) or is unreachable (`away`).
  */
 export async function fetchMissingBlob(
   stored: StreamedBytes,
@@ -28,7 +28,7 @@ export async function fetchMissingBlob(
 async function within<Result>(milliseconds: number, task: Promise<Result>): Promise<Result> {
   const done = new AbortController()
   const late = setTimeout(milliseconds, undefined, { signal: done.signal, ref: false }).then(() => {
-    const problem = `it has not brought the file within ${milliseconds / 1000} seconds`
+    const problem = `it did not send the file within ${milliseconds / 1000} seconds`
     throw new OperatorError('SD_STORE_UNAVAILABLE', problem)
   })
   try {

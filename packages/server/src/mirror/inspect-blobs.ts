@@ -10,14 +10,14 @@ import { createBodyReader } from '../files/read-body.ts'
 import type { ManifestEntry, StoredBytes, StreamedBytes } from '../site/site.ts'
 import type { CachedBuilds } from './open-mirror.ts'
 
-/** Milliseconds of work between looks at the event loop: a server that reloads answers meanwhile. */
+/** Milliseconds of work between turns of the event loop, so that a reloading server keeps answering. */
 const longestSlice = 4
 
 /**
- * Reads the bodies that are to be held, compared by digest, and keeps files open. What the cache lost or spoilt is
- * fetched again; streamed files are compared when they are first sent.
+ * Reads the bodies to hold, verified by digest, and keeps files open. It fetches missing and damaged files
+ * again. Streamed files are verified when they are first sent.
  *
- * @throws OperatorError where that is not to be had.
+ * @throws OperatorError if a file is not available.
  */
 export async function inspectBlobs(
   mirror: CachedBuilds,
@@ -49,7 +49,7 @@ export async function inspectBlobs(
   return found
 }
 
-/** Bytes that are read from the cache for each answer; without a fingerprint, their digest decides. */
+/** Describes a body that is streamed from the cache. Without a fingerprint, its digest is compared. */
 export function streamedFromCache(
   mirror: CachedBuilds,
   { sha256, size }: Pick<ExpectedFile, 'sha256' | 'size'>,
@@ -60,12 +60,12 @@ export function streamedFromCache(
   return stored
 }
 
-/** A crash of the machine leaves files that are too short; other bytes show when they are first sent. */
+/** A crash of the machine can truncate files. Other damage is found when the file is first sent. */
 function hasSize({ file, size }: StreamedBytes): boolean {
   return statSync(file, { throwIfNoEntry: false })?.size === size
 }
 
-/** What cannot be opened now is fetched when it is asked for. */
+/** A file that cannot be opened now is fetched on demand. */
 function keepOpen(stored: StreamedBytes): void {
   let descriptor: number
   try {

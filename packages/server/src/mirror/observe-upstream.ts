@@ -3,24 +3,24 @@ import { currentKey, type History } from '@serve-dist/store'
 import type { StoreState } from '../site/store-view.ts'
 import type { Upstream } from './upstream.ts'
 
-/** A store, and what its answers show of it. */
+/** A store and its observed state. */
 export interface ObservedUpstream extends Omit<Upstream, 'readHistory'> {
   readonly state: StoreState
-  /** How often it was asked for its history. */
+  /** The number of times that the history was read. */
   readonly looks: number
   /**
-   * The history that it has now.
+   * Reads the current history.
    *
    * @throws OperatorError
    */
   readLatest(): Promise<History>
-  /** What it has will not do, for this reason. */
+  /** Records why the content of the store is unusable. */
   noteUseless(reason: OperatorError): void
 }
 
-/** How it is told that a store is away, and back. */
+/** Receives changes of the store's state. */
 interface Listener {
-  /** Whether builds of it are served: then its objects do not vanish. */
+  /** Whether builds of the store are served. Then a missing history means that the store is unreachable. */
   readonly isServed: () => boolean
   readonly onNotice: (text: string) => void
 }
@@ -31,27 +31,27 @@ export function observeUpstream(upstream: Upstream, { isServed, onNotice }: List
   let state: StoreState = { reachable: true }
   let latest: { readonly history: History; readonly version: string } | undefined
 
-  /** What the store answers shows whether it does. */
+  /** Sends a request to the store and updates the state. */
   async function ask<Result>(question: () => Promise<Result>): Promise<Result> {
     try {
       const result = await question()
-      if (!state.reachable) onNotice(`${place}: answers again`)
+      if (!state.reachable) onNotice(`${place}: is reachable again`)
       state = { reachable: true }
       return result
     } catch (error) {
       if (state.reachable && error instanceof OperatorError && error.code === 'SD_STORE_UNAVAILABLE') {
         state = unreachableState(error)
-        if (isServed()) onNotice(`${state.problem}; serving on what is here`)
+        if (isServed()) onNotice(`${state.problem}; serving the cached builds`)
       }
       throw error
     }
   }
 
-  /** A folder that is not mounted, or credentials that were taken away, look like a store without objects. */
+  /** An unmounted folder or revoked credentials look like an empty store. */
   async function askForHistory(): ReturnType<Upstream['readHistory']> {
     const found = await upstream.readHistory(latest?.version)
     if (found !== undefined || !isServed()) return found
-    throw new OperatorError('SD_STORE_UNAVAILABLE', `${place}: has no ${currentKey} any more`)
+    throw new OperatorError('SD_STORE_UNAVAILABLE', `${place}: ${currentKey} no longer exists`)
   }
 
   return {
@@ -63,7 +63,7 @@ export function observeUpstream(upstream: Upstream, { isServed, onNotice }: List
       return looks
     },
     readGeneration: (id) => ask(() => upstream.readGeneration(id)),
-    // That there are none shows nothing: a folder which is not mounted has none either.
+    // Missing deltas say nothing about the state, because deltas are also missing in an unmounted folder.
     readDeltas: (id) => upstream.readDeltas(id),
     async fetchBlob(blob, to) {
       const result = await ask(() => upstream.fetchBlob(blob, to))
@@ -75,7 +75,7 @@ export function observeUpstream(upstream: Upstream, { isServed, onNotice }: List
       const found = await ask(askForHistory)
       if (found === undefined) throw emptyUpstreamError(place)
       if (found !== 'unchanged') latest = found
-      if (latest === undefined) throw new TypeError('the store has not told its history')
+      if (latest === undefined) throw new TypeError('the history was not read')
       return latest.history
     },
     noteUseless(reason) {
@@ -87,7 +87,7 @@ export function observeUpstream(upstream: Upstream, { isServed, onNotice }: List
 export function emptyUpstreamError(place: string): OperatorError {
   return new OperatorError(
     'SD_GENERATION_MISSING',
-    `${place}: nothing is published there, or it may not be read; publish a build: serve-dist publish <dir> --store ${place}`,
+    `${place}: it contains no published build, or it is not readable; publish a build: serve-dist publish <dir> --store ${place}`,
   )
 }
 

@@ -18,7 +18,7 @@ const digestOf = (body: Buffer): string => createHash('sha256').update(body).dig
 interface Fixture {
   readonly store: StoreBackend
   readonly cache: string
-  /** Of a process of its own, as far as the cache can tell. */
+  /** The cache sees this mirror as another process. */
   readonly open: (cacheSize?: number, upstream?: Upstream) => Mirror
 }
 
@@ -34,7 +34,7 @@ async function openFixture(): Promise<Fixture> {
 const cached = async (cache: string): Promise<readonly string[]> => await readdir(join(cache, 'blobs'))
 
 describe('a mirror', () => {
-  test('has all blobs of the current build, and of others none before they are asked for', async () => {
+  test('has all blobs of the current build and fetches blobs of other builds on demand', async () => {
     const { store, cache, open } = await openFixture()
     const [before, now] = [
       await publishFiles(store.place, { 'a.bin': kilobyte('a') }),
@@ -51,7 +51,7 @@ describe('a mirror', () => {
     expect(await readFile(mirror.fileOf(blob.sha256))).toEqual(kilobyte('a'))
   })
 
-  test('takes a new build while all fetches for answers stall', async () => {
+  test('adopts a new build while all fetches for answers stall', async () => {
     const { store, open } = await openFixture()
     const letters = Array.from('abcdefghijklmnopqrst')
     const kept = await publishFiles(
@@ -78,13 +78,13 @@ describe('a mirror', () => {
     expect(new Set(await Promise.all(answers))).toEqual(new Set(['fetched']))
   })
 
-  test('gives up the blobs that nobody has used for longest, and none of the current build', async () => {
+  test('evicts the least recently used blobs, but none of the current build', async () => {
     const { store, cache, open } = await openFixture()
     const bodies = ['a', 'b', 'c', 'd'].map(kilobyte)
     await publishFiles(store.place, Object.fromEntries(bodies.map((body, index) => [`${index}.bin`, body])))
     const mirror = open(2500)
     await mirror.refresh()
-    // Larger than the cache may be, and yet all there.
+    // The current build is complete although it exceeds the size limit.
     expect(await cached(cache)).toHaveLength(4)
     const long = new Date(Date.now() - 60_000)
     for (const body of bodies) await utimes(mirror.fileOf(digestOf(body)), long, long)
@@ -104,7 +104,7 @@ describe('a mirror', () => {
     await vi.waitFor(() => expect(mirror.figures.cacheBytes).toBe(2000))
   })
 
-  test('on a full disk gives up what the current build does not need, and only then fails', async () => {
+  test('frees space on a full disk and fails only if the current build does not fit', async () => {
     const { store, cache, open } = await openFixture()
     const before = await publishFiles(store.place, { 'a.bin': kilobyte('a'), 'b.bin': kilobyte('b') })
     await publishFiles(store.place, { 'c.bin': kilobyte('c') })
@@ -112,7 +112,7 @@ describe('a mirror', () => {
     const inTurn = createWeightedSemaphore(1)
     const mirror = open(1e9, {
       ...upstream,
-      // One at a time: two that look at once would both find the same room.
+      // One at a time: concurrent checks would both find the same free space.
       fetchBlob: async (blob, to) =>
         await inTurn(async () => {
           if ((await cached(cache)).length < 2) return await upstream.fetchBlob(blob, to)
@@ -128,7 +128,7 @@ describe('a mirror', () => {
     expect(await cached(cache)).toContain(digestOf(kilobyte('c')))
   })
 
-  test('shares its folder: what another process took away is fetched again', async () => {
+  test('shares its folder and fetches files again that another process deleted', async () => {
     const { store, cache, open } = await openFixture()
     await publishFiles(store.place, { 'a.bin': kilobyte('a') })
     const mirrors = Array.from({ length: 4 }, () => open())
@@ -139,7 +139,7 @@ describe('a mirror', () => {
     expect(await readFile(join(cache, 'blobs', digestOf(kilobyte('a'))))).toEqual(kilobyte('a'))
   })
 
-  test('takes away what killed processes left an hour ago, and nothing that is being written', async () => {
+  test('deletes leftovers after an hour, but no file that is being written', async () => {
     const { store, cache, open } = await openFixture()
     await publishFiles(store.place, { 'a.bin': kilobyte('a') })
     const [old, fresh] = ['blobs/old.part', 'generations/fresh.json.part'].map((name) => join(cache, name))
@@ -152,7 +152,7 @@ describe('a mirror', () => {
     expect((await stat(fresh)).size).toBe(4)
   })
 
-  test('takes away folders that lie in the place of its files', async () => {
+  test('deletes folders that have the path of a file', async () => {
     const { store, cache, open } = await openFixture()
     const { buildId } = await publishFiles(store.place, { 'a.bin': kilobyte('a') })
     const names = [`blobs/${digestOf(kilobyte('a'))}`, `generations/${buildId}.json`, 'current.json']
@@ -163,7 +163,7 @@ describe('a mirror', () => {
     for (const name of names) expect((await stat(join(cache, name))).isFile()).toBe(true)
   })
 
-  test('starts from its cache with nothing that was purged, where the build that is current cannot be had', async () => {
+  test('starts from the cache without purged builds if the current build is not available', async () => {
     const { store, open } = await openFixture()
     const builds = []
     for (const letter of ['a', 'b', 'c']) {
@@ -185,7 +185,7 @@ describe('a mirror', () => {
     expect(await later.refreshFromCache(reason)).toBe(false)
   })
 
-  test('reads a manifest again that the cache has in part', async () => {
+  test('reads a truncated manifest of the cache again', async () => {
     const { store, cache, open } = await openFixture()
     const { buildId } = await publishFiles(store.place, { 'a.bin': kilobyte('a') })
     await writeFile(join(cache, `generations/${buildId}.json`), '{"version"')

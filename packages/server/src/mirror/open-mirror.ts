@@ -26,76 +26,79 @@ import {
 import { emptyUpstreamError, observeUpstream } from './observe-upstream.ts'
 import type { Upstream } from './upstream.ts'
 
-/** How a store is mirrored. */
+/** Options of `openMirror`. */
 export interface MirrorOptions {
   readonly upstream: Upstream
-  /** The folder that `openCacheFolder` made. */
+  /** The folder from `openCacheFolder`. */
   readonly cache: string
-  /** Bytes of blobs that it may hold, but for those that are needed. */
+  /** The maximum size of the blobs in bytes. Blobs of needed builds may exceed it. */
   readonly cacheSize: number
-  /** Whether deltas are answered, where there are any. */
+  /** Whether deltas are served. */
   readonly deltas: boolean
-  /** Called when the store is away, and when it is back. */
+  /** Called when the store becomes unreachable or reachable. */
   readonly onNotice: (text: string) => void
 }
 
-/** Builds of a store whose bytes are in a cache, or come there when they are asked for. */
+/** Builds of a store. Their files are in a cache or are fetched on demand. */
 export interface CachedBuilds extends FileProvider {
-  /** The store, for messages. */
+  /** The name of the store, for messages. */
   readonly place: string
-  /** The current one first; all blobs of it are here. */
+  /** The current build first; all its blobs are in the cache. */
   readonly generations: readonly Generation[]
   /**
-   * Makes `generations` what the store has now.
+   * Updates `generations` from the store.
    *
-   * @throws OperatorError where its current one cannot be had; then the first stays, beside what the store has.
+   * @throws OperatorError if the current build is not available. The previous one then stays first.
    */
   refresh(): Promise<void>
   /**
-   * The builds that the store has now, as far as their manifests can be had; their blobs need not be here.
+   * Returns the builds in the store whose manifests are available. Their blobs need not be in the cache.
    *
-   * @throws OperatorError where it does not answer.
+   * @throws OperatorError if the store is unreachable.
    */
   listBuilds(): Promise<readonly Generation[]>
   /**
-   * The deltas of a build. It never rejects.
+   * Reads the deltas of a build. It never rejects.
    *
-   * @returns `undefined` where nobody makes any of it, or they cannot be had.
+   * @returns `undefined` if the build has no deltas or they are not available.
    */
   readDeltas(id: string): Promise<DeltasDocument | undefined>
-  /** The file of a blob, whether it is there or not. */
+  /** Returns the path of a blob, even if the file is missing. */
   fileOf(sha256: string): string
-  /** Makes sure that the file of a blob is there, with its bytes. */
+  /** Ensures that a blob's file exists and is intact. */
   fetch(blob: NamedBlob): Promise<'fetched' | 'missing'>
 }
 
 /**
- * A store's builds in a folder on this machine. Several processes may share the folder: what is in it is written aside
- * and renamed, and what another one took away is fetched again.
+ * A local cache of a store's builds. Several processes may share it: files are written under a temporary
+ * name and renamed, and files that another process deleted are fetched again.
  */
 export interface Mirror extends CachedBuilds, StoreView {
-  /** The folder. */
+  /** The cache folder. */
   readonly cache: string
-  /** How often the deltas of a build could not be read because the store was away: then it is to be loaded again. */
+  /**
+   * How often deltas could not be read because the store was unreachable. The build must then be loaded
+   * again.
+   */
   readonly missedDeltas: number
   /**
-   * Looks at what the store has now.
+   * Checks the current content of the store.
    *
-   * @returns the ids of its builds, the current one first; `undefined` while it does not answer.
+   * @returns the ids of the builds, the current one first; `undefined` if the store is unreachable.
    */
   look(): Promise<readonly string[] | undefined>
   /**
-   * As `refresh`, from what the cache has.
+   * Updates `generations` from the cache.
    *
-   * @param reason - why the store's own will not do.
-   * @returns whether the cache has anything that the store, as far as it has answered, has not taken out.
+   * @param reason - why the builds of the store are unusable.
+   * @returns whether the cache has a build that was not purged from the store, as far as is known.
    */
   refreshFromCache(reason: OperatorError): Promise<boolean>
-  /** What is served is not taken away, whatever becomes current. */
+  /** Protects the served build from eviction, even if another one becomes current. */
   noteServed(id: string): void
 }
 
-/** Room that is made for a manifest or a history at a time: the manifest of 5,000 files has about as many bytes. */
+/** Space to free for a manifest or a history, in bytes; a manifest of 5,000 files has about this size. */
 const documentSize = 1024 * 1024
 
 export function openMirror({ upstream, cache, cacheSize, deltas, onNotice }: MirrorOptions): Mirror {
@@ -103,7 +106,7 @@ export function openMirror({ upstream, cache, cacheSize, deltas, onNotice }: Mir
   let served: Generation | undefined
   let fetched: Generation | undefined
   let missedDeltas = 0
-  /** What the store had when it was read last: what was purged is not served from the cache either. */
+  /** The last known builds of the store. Purged builds are not served from the cache either. */
   let listed: readonly string[] | undefined
   const store = observeUpstream(upstream, { isServed: () => generations.length > 0, onNotice })
   const { place } = store
@@ -115,7 +118,7 @@ export function openMirror({ upstream, cache, cacheSize, deltas, onNotice }: Mir
     listed: () => generations,
   })
 
-  /** @param mayLack - whether it is an error of a kept build that is no reason to do without it. */
+  /** @param mayLack - returns whether an earlier build with this error is skipped. */
   async function adopt(
     [newest, ...older]: readonly string[],
     mayLack: (error: unknown) => boolean,
@@ -180,7 +183,7 @@ export function openMirror({ upstream, cache, cacheSize, deltas, onNotice }: Mir
       } catch (error) {
         const isAway = error instanceof OperatorError && error.code === 'SD_STORE_UNAVAILABLE'
         if (isAway) missedDeltas += 1
-        else onNotice(`no deltas are answered: ${reasonOf(error)}`)
+        else onNotice(`serving without deltas: ${reasonOf(error)}`)
         return undefined
       }
     },
@@ -204,7 +207,7 @@ export function openMirror({ upstream, cache, cacheSize, deltas, onNotice }: Mir
         }
         throw error
       })
-      // Last: who boots from the cache finds all that it names.
+      // Written last, so that a process that starts from the cache finds all files.
       const file = join(cache, currentKey)
       await blobs.intoRoom(documentSize, () => writeDocument(file, stringifyHistory(history)))
       void blobs.tidy()
@@ -231,17 +234,17 @@ export function openMirror({ upstream, cache, cacheSize, deltas, onNotice }: Mir
   }
 }
 
-/** A build with the others that a store has. */
+/** Returns a build followed by the other builds of a store. */
 export function withCurrent(current: Generation, builds: readonly Generation[]): readonly Generation[] {
   return [current, ...builds.filter(({ id }) => id !== current.id)]
 }
 
-/** The builds that a history names, each once, the current one first. */
+/** Returns the distinct builds of a history, the current one first. */
 function idsOf({ history }: History): readonly string[] {
   return [...new Set(history.map(({ id }) => id))]
 }
 
-/** A build that was taken out of the store meanwhile, or cannot be read, is no reason to refuse the current one. */
+/** Returns whether an error affects only one build: it was purged, or it is unreadable. */
 function isOfBuild(error: unknown): boolean {
   return (
     error instanceof OperatorError &&

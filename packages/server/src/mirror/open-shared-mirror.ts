@@ -7,9 +7,10 @@ import type { CachedBuilds } from './open-mirror.ts'
 import type { SendStoreRequest } from './share-mirror.ts'
 
 /**
- * The builds of a store that another process mirrors: which they are it says, and it brings what the cache lacks.
+ * Opens the builds of a store through the process that mirrors it. That process chooses the builds and
+ * fetches missing files.
  *
- * @throws OperatorError where the current one cannot be had.
+ * @throws OperatorError if the current build is not available.
  */
 export async function openSharedMirror(ask: SendStoreRequest): Promise<CachedBuilds> {
   const { place, cache, ids: served } = await ask({ kind: 'builds', isStart: true })
@@ -19,7 +20,7 @@ export async function openSharedMirror(ask: SendStoreRequest): Promise<CachedBui
   async function generationsOf([newest = '', ...older]: readonly string[]): Promise<readonly Generation[]> {
     const current = await generationOf(newest)
     if (current === undefined) {
-      throw new OperatorError('SD_GENERATION_MISSING', `${place}: build ${newest} is not there any more`)
+      throw new OperatorError('SD_GENERATION_MISSING', `${place}: no longer has build ${newest}`)
     }
     return [current, ...(await thoseThere(older))]
   }
@@ -31,7 +32,7 @@ export async function openSharedMirror(ask: SendStoreRequest): Promise<CachedBui
   async function generationOf(id: string): Promise<Generation | undefined> {
     const found = generations.find((each) => each.id === id) ?? (await readCachedGeneration(cache, id))
     if (found !== undefined) return found
-    // The cache may have been emptied.
+    // The cache may be empty now.
     const { isThere } = await ask({ kind: 'generation', id })
     return isThere ? await readCachedGeneration(cache, id) : undefined
   }

@@ -7,10 +7,10 @@ import type { StoredBytes } from '../site/site.ts'
 import type { Generation } from './cached-generation.ts'
 import type { CachedBuilds } from './open-mirror.ts'
 
-/** Deltas that are fetched at a time. */
+/** Concurrent fetches. */
 const fetchesAtOnce = 16
 
-/** A delta as a document names it. */
+/** A delta of a deltas document. */
 export interface NamedDelta {
   readonly file: string
   readonly dictionary: string
@@ -19,11 +19,11 @@ export interface NamedDelta {
 }
 
 /**
- * Reads the deltas of a build into memory, the smallest first, as long as there is room. It never rejects: who asks for
- * one that cannot be had is sent what everybody is.
+ * Reads deltas of a build into memory, the smallest first, until the budget is used. It never rejects. If a
+ * delta is unavailable, the client gets the normal variant.
  *
- * @param room - in bytes.
- * @returns `undefined` where nobody makes deltas of the build.
+ * @param room - the budget in bytes.
+ * @returns `undefined` if the build has no deltas.
  */
 export async function readDeltasIntoMemory(
   mirror: CachedBuilds,
@@ -53,7 +53,7 @@ function deltasIn({ files }: DeltasDocument): readonly NamedDelta[] {
   return found
 }
 
-/** The smallest deltas, as many as there is room for. */
+/** Returns the smallest deltas that fit into the budget. */
 export function selectWithinBudget<Delta extends NamedDelta>(
   deltas: readonly Delta[],
   room: number,
@@ -67,7 +67,7 @@ export function selectWithinBudget<Delta extends NamedDelta>(
     })
 }
 
-/** The bytes by their digest, without those that are not to be had. */
+/** Reads the available blobs. The keys are digests. */
 async function readBlobs(
   mirror: CachedBuilds,
   blobs: readonly NamedBlob[],
@@ -82,12 +82,12 @@ async function readBlobs(
     if (body !== undefined) bodies.set(sha256, body)
   }
   const distinct = new Map(blobs.map((blob) => [blob.sha256, blob])).values()
-  // The store does not answer, or the disk is full: so it is with the others.
+  // If the store is unreachable or the disk is full, the other fetches would fail as well.
   await forEachConcurrently(distinct, fetchesAtOnce, readOne).catch(() => {})
   return bodies
 }
 
-/** @param bodies - by their digests; what has none is left out. */
+/** @param bodies - by digest. Deltas without a body are skipped. */
 export function joinDeltas(
   deltas: readonly NamedDelta[],
   bodies: ReadonlyMap<string, StoredBytes>,

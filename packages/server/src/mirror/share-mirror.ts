@@ -3,43 +3,46 @@ import { throttleRefresh } from '../files/throttle-refresh.ts'
 import { cacheGeneration, type Generation } from './cached-generation.ts'
 import { type Mirror, withCurrent } from './open-mirror.ts'
 
-/** What a process asks of the one that alone asks the store; both read the same cache. */
+/** Requests to the one process that accesses the store. All processes read the same cache. */
 export type StoreRequest =
   | { readonly kind: 'builds'; readonly isStart: boolean }
-  /** Puts the manifest of a build in its place in the cache. */
+  /** Writes the manifest of a build to the cache. */
   | { readonly kind: 'generation'; readonly id: string }
-  /** Puts the deltas of a build in their place in the cache; they are not there where none are to be answered. */
+  /** Writes the deltas of a build to the cache, if deltas are served. */
   | { readonly kind: 'deltas'; readonly id: string }
-  /** Puts a blob in its place in the cache. */
+  /** Fetches a blob into the cache. */
   | { readonly kind: 'blob'; readonly blob: NamedBlob }
-  /** Looks which builds the store has now, at most once a second for all who ask. */
+  /** Lists the builds of the store, at most once per second for all processes. */
   | { readonly kind: 'listBuilds' }
-  /** Has all load what the store has now, and settles when they do. */
+  /** Makes all processes load the store's current build, and settles when they have. */
   | { readonly kind: 'load' }
 
-/** Plain data. */
+/** The response; plain data. */
 export interface StoreResponse {
   readonly place: string
   readonly cache: string
-  /** The builds to be served, or for `listBuilds` those of the store; the current one first. */
+  /** The builds to serve, or for `listBuilds` those of the store; the current one first. */
   readonly ids: readonly string[]
-  /** Whether what was asked for is in its place. */
+  /** Whether the requested file is in the cache. */
   readonly isThere: boolean
 }
 
-/** @throws OperatorError where the store cannot be reached. */
+/** @throws OperatorError if the store is unreachable. */
 export type SendStoreRequest = (question: StoreRequest) => Promise<StoreResponse>
 
-/** A mirror that other processes serve from. */
+/** A mirror that other processes use. */
 export interface SharedMirror {
   readonly answer: SendStoreRequest
-  /** As that of the mirror: who asks from now on gets what it finds. */
+  /** Refreshes the mirror. Later requests get the result. */
   refresh(): Promise<void>
-  /** All serve what the mirror has: it is what a process that starts later gets, whatever is found and refused meanwhile. */
+  /**
+   * Records that all processes serve the mirror's builds. Processes that start later get these, even if a
+   * newer build was rejected.
+   */
   noteServed(): void
 }
 
-/** @param load - has all load what is current, if it is another one. It never rejects. */
+/** @param load - makes all processes load the current build if it is new. It must not reject. */
 export function shareMirror(mirror: Mirror, load: () => Promise<unknown>): SharedMirror {
   const { place, cache } = mirror
   let served = mirror.generations

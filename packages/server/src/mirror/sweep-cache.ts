@@ -3,25 +3,25 @@ import { readdir, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 
-/** A blob that lies in the cache. */
+/** A blob in the cache. */
 export interface CachedBlob {
   readonly sha256: string
   /** In bytes. */
   readonly size: number
-  /** When it was last read or written, in milliseconds since the epoch. */
+  /** The time of the last access or change, in milliseconds since the epoch. */
   readonly used: number
 }
 
-/** Milliseconds after which nobody writes to a file any more that was written aside, or needs a build that was let go. */
+/** The age in milliseconds from which temporary files and files of old builds count as leftovers. */
 const leftoverAge = 60 * 60 * 1000
-/** So many files are looked at between looks at the event loop: one takes some microseconds. */
+/** The number of files to inspect between turns of the event loop; each takes some microseconds. */
 const atOnce = 200
 
 /**
- * Takes away what killed processes have left in a cache.
+ * Deletes the leftovers of killed processes in a cache.
  *
- * @param isNeeded - of the files that are no blobs.
- * @returns the blobs that are there.
+ * @param isNeeded - returns whether to keep a file that is not a blob.
+ * @returns the blobs in the cache.
  */
 export async function sweepCache(
   cache: string,
@@ -45,7 +45,7 @@ export async function sweepCache(
   return blobs
 }
 
-/** Another process may take it away at any moment. */
+/** Another process may delete the file at any moment. */
 function lookAt(file: string): Stats | undefined {
   try {
     return statSync(file, { throwIfNoEntry: false })

@@ -10,24 +10,24 @@ import {
   type StoreBackend,
 } from '@serve-dist/store'
 
-/** What a mirror is made from. */
+/** The store operations that a mirror uses. */
 export interface Upstream {
   /** For messages. */
   readonly place: string
-  /** As `readHistory`. */
+  /** See `readHistory`. */
   readHistory(unless?: string): Promise<ReadHistory | 'unchanged' | undefined>
-  /** As `readGeneration`. */
+  /** See `readGeneration`. */
   readGeneration(id: string): Promise<Manifest>
-  /** As `readDeltas`. */
+  /** See `readDeltas`. */
   readDeltas(id: string): Promise<DeltasDocument | undefined>
-  /** As `fetchBlob`. */
+  /** See `fetchBlob`. */
   fetchBlob(blob: NamedBlob, to: string): Promise<'fetched' | 'missing'>
 }
 
 /**
- * A store that this process asks itself.
+ * Accesses a store from this process.
  *
- * @param signal - ends all that is asked of it.
+ * @param signal - cancels all requests to the store.
  */
 export function upstreamOf(store: StoreBackend, signal?: AbortSignal): Upstream {
   return {

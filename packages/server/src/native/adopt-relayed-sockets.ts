@@ -6,13 +6,15 @@ import { tlsSocketProperties } from './tls-socket-properties.ts'
 
 /** Connections that the engine relays to Node. */
 export interface RelayedSockets extends Pick<EngineListener, 'handed' | 'closed'> {
-  /** Gives a connection back to the engine when the answer to its request is whole. */
+  /** Returns a connection to the engine after the answer is complete. */
   readonly returnAfter: (response: ServerResponse) => void
-  /** Settles when none of them is open. */
+  /** Settles when all connections are closed. */
   readonly allClosed: () => Promise<void>
 }
 
-/** Makes Node's end of each handed connection one of a server that does not listen, or of its sessions of HTTP/2. */
+/**
+ * Adds Node's end of each relayed connection to a server that does not listen, or to its HTTP/2 sessions.
+ */
 export function adoptRelayedSockets(
   server: Server,
   sessions: Pick<RelayedHttp2Sessions, 'accept'> | undefined,
@@ -21,11 +23,11 @@ export function adoptRelayedSockets(
   const sockets = new Map<number, Socket>()
   const ids = new WeakMap<Socket, number>()
 
-  /** One function for all responses. */
+  /** A shared function instead of a closure per response. */
   function returnToEngine(this: ServerResponse): void {
     const { socket } = this.req
     const id = ids.get(socket)
-    // Where Node ends the connection, the engine sees that end.
+    // If Node ends the connection, the engine notices it.
     if (id !== undefined && socket.writable) engine().done(id, socket.bytesWritten)
   }
 
@@ -47,7 +49,7 @@ export function adoptRelayedSockets(
       }
       if (encryption !== undefined) {
         socket.destroy = (error) => {
-          // Over TLS a close sends close_notify, which would make a cut answer look whole.
+          // A close over TLS sends close_notify, which would make a truncated answer look complete.
           if (!socket.destroyed && !socket.writableFinished) engine().reset(id)
           return destroy(socket, error)
         }
@@ -58,10 +60,10 @@ export function adoptRelayedSockets(
     closed(id) {
       const socket = sockets.get(id)
       if (socket === undefined) return
-      destroy(socket, Object.assign(new Error('the client has gone'), { code: 'ECONNRESET' }))
+      destroy(socket, Object.assign(new Error('the client closed the connection'), { code: 'ECONNRESET' }))
     },
     returnAfter(response) {
-      // A server that stops ends the connection when it hears of the answer's end.
+      // Runs before a stopping server ends the connection.
       response.prependOnceListener('close', returnToEngine)
     },
     async allClosed() {
@@ -79,7 +81,7 @@ function destroy(socket: Socket, error?: Error): Socket {
   return Reflect.apply(Socket.prototype.destroy, socket, [error])
 }
 
-/** What a socket of TCP says of its peer; a unix socket has no name for it. */
+/** Returns the peer properties of a TCP socket. A unix socket lacks them. */
 function peerProperties(
   address: HandedConnection['address'],
   port: HandedConnection['port'],

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { EngineBinding } from '@serve-dist/engine'
 import { chooseEngine, type EngineChoice } from './choose-engine.ts'
 
-// It is passed on, and nobody looks into it.
+// The code under test only passes it on.
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion
 const binding = {} as EngineBinding
 const loads = async (): Promise<EngineBinding> => await Promise.resolve(binding)
@@ -20,33 +20,33 @@ interface Options {
   readonly host: string
 }
 const local = (engine: EngineChoice): Options => ({ engine, host: '127.0.0.1' })
-/** The addon takes no zone in a host. */
+/** The addon does not support a zone in the host. */
 const zoned = (engine: EngineChoice): Options => ({ engine, host: 'fe80::1%eth0' })
 
 describe('chooseEngine', () => {
-  test.each(['auto', 'native'] as const)('takes the addon for %j where it loads', async (choice) => {
+  test.each(['auto', 'native'] as const)('uses the addon for %j if it loads', async (choice) => {
     expect(await chooseEngine(local(choice), { load: loads })).toEqual({ name: 'native', binding })
   })
 
-  test('takes node for "auto" without an addon, and says why', async () => {
+  test('uses node for "auto" without an addon and gives the reason', async () => {
     expect(await chooseEngine(local('auto'), { load: fails })).toEqual({
       name: 'node',
       why: 'it has no binary for z80',
     })
   })
 
-  test('takes node for "auto" beside what the addon cannot do, and loads nothing', async () => {
+  test('uses node for "auto" if the addon lacks a feature, without loading it', async () => {
     expect(await chooseEngine(zoned('auto'), { load: never })).toEqual({
       name: 'node',
-      why: 'not with a zone in --host',
+      why: 'no support for a zone in --host',
     })
   })
 
-  test('takes node for "node" without a reason, and loads nothing', async () => {
+  test('uses node for "node" without a reason, without loading the addon', async () => {
     expect(await chooseEngine(zoned('node'), { load: never })).toEqual({ name: 'node' })
   })
 
-  test('takes node for "auto" where the addon cannot use the certificate, and says why', async () => {
+  test('uses node for "auto" if the addon cannot use the certificate, and gives the reason', async () => {
     const credentials = { cert: Buffer.of(), key: Buffer.of(), validFrom: 0, validTo: 0 }
     expect(await chooseEngine(local('auto'), { credentials, load: loadsRefusing })).toEqual({
       name: 'node',
@@ -55,22 +55,24 @@ describe('chooseEngine', () => {
   })
 
   test.each([
-    [zoned('native'), 'not with a zone in --host'],
+    [zoned('native'), 'no support for a zone in --host'],
     [local('native'), 'it has no binary for z80'],
-  ])('refuses "native" for %j', async (options, why) => {
+  ])('rejects "native" for %j', async (options, why) => {
     await expect(chooseEngine(options, { load: fails })).rejects.toMatchObject({
       code: 'SD_ENGINE_UNAVAILABLE',
-      problems: [`the native engine cannot be had: ${why}; --engine auto falls back to Node's engine`],
+      problems: [
+        `the native engine is not available: ${why}. Use --engine auto to fall back to Node's engine`,
+      ],
     })
   })
 
-  test('tells a worker, whose engine its primary has chosen, what to do', async () => {
+  test('tells the operator how to fix a worker that cannot use the engine', async () => {
     const credentials = { cert: Buffer.of(), key: Buffer.of(), validFrom: 0, validTo: 0 }
     const choosing = chooseEngine(local('native'), { credentials, isWorker: true, load: loadsRefusing })
     await expect(choosing).rejects.toMatchObject({
       code: 'SD_ENGINE_UNAVAILABLE',
       message:
-        "a new worker cannot have the native engine, which the server chose at its start: it cannot use the certificate: unknown key; mend that, or restart the server with --engine auto, which falls back to Node's engine, or with --engine node",
+        'a new worker cannot use the native engine of this server: it cannot use the certificate: unknown key. Fix this, or restart the server with --engine auto or --engine node',
     })
   })
 })

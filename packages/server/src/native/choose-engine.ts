@@ -4,25 +4,25 @@ import { reasonOf } from '@serve-dist/foundation/files/file-error'
 import type { EngineBinding, EngineCredentials } from '@serve-dist/engine'
 import type { TlsCredentials } from '../transport/tls/tls-credentials.ts'
 
-/** Which engine answers files of a build: `auto` prefers the native engine if it is available. */
+/** The values of `--engine`. `auto` uses the native engine if it is available. */
 export const engineChoices = ['auto', 'native', 'node'] as const
 export type EngineChoice = (typeof engineChoices)[number]
 
-/** The engine that answers files of a build. */
+/** The engine that serves build files. */
 export interface RunningEngine {
   readonly name: 'native' | 'node'
   /** The number of threads of the native engine. */
   readonly threads?: number
-  /** Why `auto` did not choose the native engine. */
+  /** The reason why `auto` did not choose the native engine. */
   readonly why?: string
 }
 
-/** A chosen engine, with the addon of the native engine. */
+/** The chosen engine, with the addon of the native engine. */
 export interface ChosenEngine extends RunningEngine {
   readonly binding?: EngineBinding
 }
 
-/** The options of a server that decide which engine is available. */
+/** The server options that affect the choice. */
 interface EngineOptions {
   readonly engine: EngineChoice
   readonly host: string
@@ -30,19 +30,19 @@ interface EngineOptions {
   readonly tls?: object | undefined
 }
 
-/** What a process that starts needs of the engine. */
+/** The input from the starting process. */
 interface EngineNeeds {
   readonly credentials?: TlsCredentials | undefined
-  /** Whether this process is one of our own workers: the primary chose the engine when the server started. */
+  /** Whether this process is one of our own workers. The primary process chose the engine at the start. */
   readonly isWorker?: boolean
-  /** Returns the addon, or in one line why it is not available. */
+  /** Returns the addon, or the reason in one line why it is not available. */
   readonly load?: () => Promise<EngineBinding | string>
 }
 
 /**
  * Chooses an engine.
  *
- * @throws OperatorError if the options ask for the native engine and it is not available.
+ * @throws OperatorError if the options require the native engine and it is not available.
  */
 export async function chooseEngine(
   options: EngineOptions,
@@ -55,12 +55,12 @@ export async function chooseEngine(
   if (typeof found !== 'string' && why === undefined) return { name: 'native', binding: found }
   if (options.engine === 'auto') return { name: 'node', ...(why !== undefined && { why }) }
   const problem = isWorker
-    ? `a new worker cannot have the native engine, which the server chose at its start: ${why}; mend that, or restart the server with --engine auto, which falls back to Node's engine, or with --engine node`
-    : `the native engine cannot be had: ${why}; --engine auto falls back to Node's engine`
+    ? `a new worker cannot use the native engine of this server: ${why}. Fix this, or restart the server with --engine auto or --engine node`
+    : `the native engine is not available: ${why}. Use --engine auto to fall back to Node's engine`
   throw new OperatorError('SD_ENGINE_UNAVAILABLE', problem)
 }
 
-/** Returns the credentials in the form that the addon takes. */
+/** Converts credentials to the form that the addon accepts. */
 export function engineCredentials({ cert, key }: TlsCredentials): EngineCredentials {
   return { certificate: cert, key, protocols: ['h2', 'http/1.1'] }
 }
@@ -71,9 +71,9 @@ async function findObstacles(
 ): Promise<readonly string[]> {
   const found = [
     !isWorker && cluster.isWorker && 'this process is a worker of another program, such as PM2',
-    // The relay makes light calls of an application dearer; users can force it with `--engine native`.
-    engine === 'auto' && ssr !== undefined && (await hasOneCore()) && 'not with --ssr on one core',
-    host.includes('%') && 'not with a zone in --host',
+    // On one core, the relay slows applications down; users can force it with `--engine native`.
+    engine === 'auto' && ssr !== undefined && (await hasOneCore()) && 'slower with --ssr on one core',
+    host.includes('%') && 'no support for a zone in --host',
     ...(tls === undefined ? [] : await settingsOfOpenSsl()),
   ]
   return found.filter((reason) => reason !== false)
@@ -84,20 +84,20 @@ async function hasOneCore(): Promise<boolean> {
   return countUsableCores() === 1
 }
 
-/** Settings of Node for TLS that only OpenSSL obeys. */
+/** Returns TLS settings of Node that only OpenSSL supports. */
 async function settingsOfOpenSsl(): Promise<readonly (string | false)[]> {
   const [{ constants, getFips }, tls] = await Promise.all([import('node:crypto'), import('node:tls')])
   const flags = [...process.execArgv, process.env['NODE_OPTIONS'] ?? ''].join(' ')
   return [
-    tls.DEFAULT_CIPHERS !== constants.defaultCoreCipherList && 'not with --tls-cipher-list of Node',
-    tls.DEFAULT_MIN_VERSION === 'TLSv1.3' && 'not with --tls-min-v1.3 of Node',
-    tls.DEFAULT_MAX_VERSION !== 'TLSv1.3' && 'not with --tls-max-v1.2 of Node',
-    flags.includes('--tls-keylog') && 'not with --tls-keylog of Node',
-    getFips() === 1 && 'not where OpenSSL is in FIPS mode',
+    tls.DEFAULT_CIPHERS !== constants.defaultCoreCipherList && 'no support for --tls-cipher-list of Node',
+    tls.DEFAULT_MIN_VERSION === 'TLSv1.3' && 'no support for --tls-min-v1.3 of Node',
+    tls.DEFAULT_MAX_VERSION !== 'TLSv1.3' && 'no support for --tls-max-v1.2 of Node',
+    flags.includes('--tls-keylog') && 'no support for --tls-keylog of Node',
+    getFips() === 1 && 'no support for the FIPS mode of OpenSSL',
   ]
 }
 
-/** Only OpenSSL knows some kinds of keys and certificates. */
+/** Some types of keys and certificates need OpenSSL. */
 function whyUnusable(binding: EngineBinding, credentials: TlsCredentials): string | undefined {
   try {
     binding.Engine.checkCredentials(engineCredentials(credentials))
@@ -108,7 +108,7 @@ function whyUnusable(binding: EngineBinding, credentials: TlsCredentials): strin
 }
 
 async function loadBinding(): Promise<EngineBinding | string> {
-  if (process.platform === 'win32') return 'there is none for Windows'
+  if (process.platform === 'win32') return 'it does not support Windows'
   const wanted = { name: '@serve-dist/engine', neededBy: 'the native engine' }
   try {
     return (await loadOptional(wanted, () => import('@serve-dist/engine'))).loadEngine()

@@ -9,7 +9,7 @@ function bodyIn(buffer: ArrayBuffer, begin: number, length: number): Uint8Array<
   return new Uint8Array(buffer, begin, length)
 }
 
-/** Without its rests, and places in pairs. */
+/** Collects without pauses and returns places in pairs. */
 function collect(bodies: readonly (Uint8Array<ArrayBuffer> | undefined)[]): {
   slabs: Slabs['slabs']
   places: number[][]
@@ -25,7 +25,7 @@ function collect(bodies: readonly (Uint8Array<ArrayBuffer> | undefined)[]): {
 }
 
 describe('createSlabCollector', () => {
-  test('joins what lies side by side, in whatever order it comes', () => {
+  test('merges adjacent bodies in any order', () => {
     const { slabs, places } = collect([bodyIn(memory, 4, 2), bodyIn(other, 0, 3), bodyIn(memory, 1, 3)])
     expect(slabs.map((slab) => Buffer.from(slab).toString())).toEqual(['bcdef', 'klm'])
     expect(places).toEqual([
@@ -35,7 +35,7 @@ describe('createSlabCollector', () => {
     ])
   })
 
-  test('takes no byte that is of no body: somebody may write there', () => {
+  test('excludes bytes that belong to no body and may be overwritten', () => {
     const { slabs, places } = collect([bodyIn(memory, 7, 2), bodyIn(memory, 0, 2)])
     expect(slabs.map((slab) => Buffer.from(slab).toString())).toEqual(['ab', 'hi'])
     expect(places).toEqual([
@@ -44,7 +44,7 @@ describe('createSlabCollector', () => {
     ])
   })
 
-  test('has one place for bodies that share their bytes', () => {
+  test('gives bodies with shared bytes the same place', () => {
     const { slabs, places } = collect([bodyIn(memory, 2, 4), bodyIn(memory, 2, 4), bodyIn(memory, 3, 1)])
     expect(slabs.map((slab) => Buffer.from(slab).toString())).toEqual(['cdef'])
     expect(places).toEqual([
@@ -54,7 +54,7 @@ describe('createSlabCollector', () => {
     ])
   })
 
-  test('has no slab for what is not in memory, or empty', () => {
+  test('has no slab for bodies that are empty or not in memory', () => {
     const { slabs, places } = collect([undefined, bodyIn(memory, 2, 0)])
     expect(slabs).toEqual([])
     expect(places).toEqual([

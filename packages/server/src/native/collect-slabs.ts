@@ -2,31 +2,31 @@ import { noSlab } from '@serve-dist/engine'
 
 type Body = Uint8Array<ArrayBuffer>
 
-/** Finds memory that holds bodies. */
+/** Collects the memory that holds bodies. */
 export interface SlabCollector {
-  /** `undefined` for a body that is not in memory. */
+  /** Adds a body, or `undefined` for a body that is not in memory. */
   readonly add: (body: Body | undefined) => void
-  /** How many bodies were added. */
+  /** Returns the number of added bodies. */
   readonly count: () => number
-  /** Rests now and then, as `flattenSite` does. */
+  /** Yields from time to time, like `flattenSite`. */
   readonly collect: () => Generator<void, Slabs>
 }
 
-/** Memory that holds bodies, and for each of them the number of its slab and where it begins there, by turns. */
+/** The slabs, and two numbers for each body: the index of its slab and its offset there. */
 export interface Slabs {
   readonly slabs: readonly Uint8Array[]
   readonly places: Uint32Array
 }
 
 /**
- * Joins bodies that lie side by side in one allocation, so that 40,000 of them are a few slabs. Nothing else lies in these:
- * nobody may write to a slab. A body that is not in memory, or empty, has none.
+ * Merges adjacent bodies of an allocation, so that 40,000 bodies become a few slabs. Slabs contain only
+ * bodies and must not be changed. Bodies that are empty or not in memory have no slab.
  *
- * @param most - as many bodies as there are at most.
+ * @param most - the maximum number of bodies.
  */
 export function createSlabCollector(most: number): SlabCollector {
   const byMemory = new Map<ArrayBuffer, number[]>()
-  // Numbers of their own: objects that are spread over memory take longer to look at than all else.
+  // Separate arrays of numbers: reading scattered objects would dominate the run time.
   const begins = new Float64Array(most)
   const ends = new Float64Array(most)
   let count = 0

@@ -22,25 +22,25 @@ import { followSite } from './follow-site.ts'
 import { createHeaderValueCache } from './header-value-cache.ts'
 import { listenNatively } from './listen-natively.ts'
 
-/** What an engine needs to know besides. */
+/** Options of the native engine. */
 export interface NativeOptions {
   readonly binding: Pick<EngineBinding, 'Engine'>
   readonly threads: number
-  /** The hosts that are served; the default is all. */
+  /** The hosts to serve; the default is all hosts. */
   readonly allowHosts?: readonly string[] | undefined
-  /** What connections are encrypted with, and who takes what clients send over HTTP/2 then; by default they are not. */
+  /** The TLS credentials and the HTTP/2 server for relayed streams; absent for plain HTTP. */
   readonly encryption?: {
     readonly credentials: TlsCredentials
     readonly serveRelayedHttp2: typeof serveRelayedHttp2
   }
-  /** Called when a file has changed amid an answer. */
+  /** Called when a file has changed during an answer. */
   readonly onProblem?: (problem: Error) => void
 }
 
 /**
- * HTTP/1.1 over TCP, or HTTP/1.1 and HTTP/2 over TLS, by the engine. It answers by itself what its table has, and relays
- * everything else to servers of Node that do not listen, with the limits, refusals and listener of `createHttpTransport` and
- * `createTlsTransport`.
+ * Creates a transport of the native engine: HTTP/1.1 over TCP, or HTTP/1.1 and HTTP/2 over TLS. The engine
+ * answers requests from its table. It relays all others to Node servers that do not listen and that have
+ * the limits, refusals and listener of `createHttpTransport` and `createTlsTransport`.
  */
 export function createEngineTransport(
   listener: RequestListener,
@@ -103,12 +103,12 @@ export function createEngineTransport(
     setCredentials,
     async listen(address) {
       const origin = await listenNatively({ engine, scheme }, address)
-      // Node begins to look at limits.
+      // Makes Node enforce its limits.
       node.server.emit('listening')
       return origin
     },
     async drain(gracePeriod) {
-      // Those that are handed over later end with the engine's.
+      // Sessions that are relayed later end with the engine.
       const stop = sessions?.drain(gracePeriod)
       await Promise.all([engine.drain(gracePeriod), node.drain(gracePeriod)])
       await connections.allClosed()

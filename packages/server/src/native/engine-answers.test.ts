@@ -3,7 +3,7 @@ import { recordOf } from '../../test/support/native/engine-record.ts'
 import { readRecords } from './engine-answers.ts'
 
 describe('readRecords', () => {
-  test('reads one record behind the other, wherever they lie', () => {
+  test('reads consecutive records at any offset', () => {
     const log = Buffer.concat([Buffer.from('x'), recordOf('::1', 'GET / HTTP/1.1\r\n\r\n'), recordOf('', '')])
     const [first, second, ...more] = readRecords(log.subarray(1))
     expect(first).toEqual({
@@ -18,7 +18,7 @@ describe('readRecords', () => {
     expect([second?.peer, more]).toEqual(['', []])
   })
 
-  test('reads fields as Node has them, and pseudo-fields of HTTP/2', () => {
+  test('reads fields like Node, and pseudo-fields of HTTP/2', () => {
     const head =
       'GET /?a HTTP/2.0\r\n:authority: a:1\r\nA:\t b: c \r\nUser-Agent: \u00A0\u00E9\r\nEmpty:\r\n\r\n'
     const [record] = readRecords(recordOf('', head))

@@ -3,10 +3,10 @@ import type { EngineAnswer, EngineAnswers, EngineRequest } from '../transport/tr
 
 const totals = 5
 const classes = 64
-/** Bytes of a record in front of the peer's address. */
+/** Bytes of a record before the peer's address. */
 const fixedLength = 31
 
-/** What an engine has counted and recorded, as `packages/engine/src/binding.ts` describes it. */
+/** Reads the counters and the log of an engine, in the format of `packages/engine/src/binding.ts`. */
 export function readEngineAnswers(
   engine: Pick<Engine, 'counts' | 'takeLog' | 'panics' | 'dropped'>,
 ): EngineAnswers {
@@ -30,7 +30,7 @@ export function readEngineAnswers(
   }
 }
 
-/** The answers of all threads, in the order of ends. */
+/** Merges the answers of all threads by the time of their ends. */
 function* inOrder(threads: readonly Iterator<EngineAnswer>[]): Generator<EngineAnswer> {
   const firsts = threads.map((thread) => ({ thread, answer: nextOf(thread) }))
   for (;;) {
@@ -53,7 +53,7 @@ function endOf(answer: EngineAnswer | undefined): number {
   return answer?.ended ?? Number.POSITIVE_INFINITY
 }
 
-/** Reads records one by one: who goes on later has not paid for all of them. */
+/** Parses records lazily, so that the caller can spread the work over several turns. */
 export function* readRecords(log: Uint8Array): Generator<EngineAnswer> {
   const buffer = Buffer.from(log.buffer, log.byteOffset, log.length)
   for (let at = 0; at < buffer.length;) {
@@ -72,13 +72,13 @@ export function* readRecords(log: Uint8Array): Generator<EngineAnswer> {
   }
 }
 
-/** The head of a request that the engine has answered, as Node's parser has it. */
+/** Parses the head of a request that the engine answered, like Node's parser. */
 function readHead(head: string): EngineRequest {
   const [requestLine = '', ...lines] = head.split('\r\n')
   const [method, url, protocol = ''] = requestLine.split(' ')
   const rawHeaders: string[] = []
   for (const line of lines) {
-    // Over HTTP/2, names of pseudo-fields begin with a colon.
+    // Names of HTTP/2 pseudo-fields begin with a colon.
     const colon = line.indexOf(':', 1)
     if (colon > 0) rawHeaders.push(line.slice(0, colon), line.slice(colon + 1).replace(surroundingSpace, ''))
   }

@@ -64,7 +64,7 @@ function headOf({ status, fields }: Answer): string {
 
 describe('flattenSite', () => {
   test.each(sites.map((site) => ({ base: site.base, site })))(
-    'has the answers of decide under $base, whatever a client accepts',
+    'has the answers of decide below $base for any Accept-Encoding',
     ({ site }) => {
       const flat = flatten(site)
       const table = readEngineTable(flat)
@@ -93,7 +93,7 @@ describe('flattenSite', () => {
     },
   )
 
-  test('has every path of a resource, those of earlier builds too, as a request writes it', () => {
+  test('contains every canonical path of a resource, including those of earlier builds', () => {
     expect([...tableOf(fakeSite(files, { kept })).keys()].toSorted()).toEqual([
       '/',
       '/__serve-dist/build.json',
@@ -108,7 +108,7 @@ describe('flattenSite', () => {
     ])
   })
 
-  test('leaves to Node what is a redirect, and a path that decide refuses with a query', () => {
+  test('leaves redirects to Node, and paths that decide rejects with a query', () => {
     const site = fakeSite({ ...files, 'line\nbreak.txt': 'odd' }, { base: '/app/' })
     expect(site.table.get('/app')?.kind).toBe('redirect')
     expect(
@@ -118,7 +118,7 @@ describe('flattenSite', () => {
     expect(tableOf(site).get('/app/line%0Abreak.txt')).toBeUndefined()
   })
 
-  test('leaves pages to Node that have early hints over HTTP/1.1, and marks those of HTTP/2', () => {
+  test('leaves pages with early hints over HTTP/1.1 to Node and marks those of HTTP/2', () => {
     const site = fakeSite(files)
     const page = { ...resourceAt(site, '/about'), earlyHints: ['</a.css>; rel=preload'] }
     const hinting = { ...site, table: new Map([...site.table, ['/about', page] as const]) }
@@ -128,13 +128,13 @@ describe('flattenSite', () => {
     expect(tableOf({ ...hinting, earlyHints: true }).has('/')).toBe(true)
   })
 
-  test('says of what has no body in memory, or an empty one, that Node has it', () => {
+  test('leaves bodies to Node that are empty or not in memory', () => {
     const table = tableOf(fakeSite({ ...files, 'empty.txt': '' }))
     expect(table.get('/film.mp4')?.representations.map(({ body }) => body)).toEqual([undefined, undefined])
     expect(table.get('/empty.txt')?.representations.map(({ body }) => body)).toEqual([undefined])
   })
 
-  test('names a file that is not in memory as long as it is kept open, and small enough for the table', () => {
+  test('lists a streamed file only if it is open and small enough for the table', () => {
     const site = fakeSite(files)
     const [smaller, film] = resourceAt(site, '/film.mp4').representations.map(({ bytes }) => bytes)
     if (smaller?.body !== undefined || film?.body !== undefined || !film || !smaller)
@@ -157,7 +157,7 @@ describe('flattenSite', () => {
     expect(flatten(site).files).toEqual([])
   })
 
-  test('leaves to Node a body in memory that is too long for the table', () => {
+  test('leaves bodies to Node that are too long for the table', () => {
     const site = fakeSite(files)
     const [first] = resourceAt(site, '/logo.svg').representations
     Object.assign(first?.bytes ?? {}, { size: 2 ** 32 + 1 })
@@ -167,16 +167,16 @@ describe('flattenSite', () => {
     expect(bodies).toEqual([undefined, 'logo'])
   })
 
-  test('tells which resources have deltas', () => {
+  test('marks resources with deltas', () => {
     const table = tableOf(fakeSite(dictionaries, { hasDeltas: true }))
     expect([table.get('/a-1.js')?.hasDeltas, table.get('/c.txt')?.hasDeltas]).toEqual([true, false])
   })
 
-  test('has no date where the times of a build are fixed', () => {
+  test('has no date if the times of a build are fixed', () => {
     expect(tableOf(fakeSite(files, { timesAreFixed: true })).get('/about')?.lastModified).toBe('')
   })
 
-  test('answers nothing of a site without files', () => {
+  test('is empty for a site without files', () => {
     const flat = flatten({ ...fakeSite({}), table: new Map() })
     expect([...flat.index]).toEqual([0, 0, 0, 0])
     expect([...flat.choicesFor('br')]).toEqual([])

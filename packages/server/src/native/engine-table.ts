@@ -10,33 +10,33 @@ import { createSlabCollector } from './collect-slabs.ts'
 import { type ClassOf, createResourceKinds, numbersOfTemplate } from './resource-kinds.ts'
 import { createTextWriter } from './text-writer.ts'
 
-/** What a site answers, as the engine reads it, but for the values of `Accept-Encoding`. */
+/** The answers of a site in the format of the engine, without the values of `Accept-Encoding`. */
 export interface FlatSite extends Omit<EngineTable, 'codings' | 'choices'> {
-  /** What a value of `Accept-Encoding`, or its absence, gets: one byte for each layout. */
+  /** Returns the choice for a value of `Accept-Encoding`, or for its absence: one byte for each layout. */
   readonly choicesFor: (acceptEncoding: string | undefined) => Uint8Array
 }
 
-/** They take less than a millisecond. */
+/** 100 resources take less than a millisecond. */
 const resourcesAtOnce = 100
 const numbersOfResource = 10
 const numbersOfRepresentation = 6
 
 /**
- * Makes what the engine answers of a site: of each resource the heads and bodies that the Node engine would send. Node
- * answers the paths that are left out. Yields every 100 resources, so that the event loop can run.
+ * Converts a site to the format of the engine: for each resource the heads and bodies that Node would send.
+ * Node answers all other paths. Yields every 100 resources, so that the event loop can run.
  */
 export function* flattenSite(site: Site, classOf?: ClassOf): Generator<void, FlatSite> {
   const text = createTextWriter()
   const dates = new Map<string, number>()
   const kinds = createResourceKinds(text, classOf)
-  /** The first row of a page, which has several paths. */
+  /** The first row of a page with several paths. */
   const rows = new Map<Resource, number>()
   const most = countRows(site)
   const resources = new Uint32Array(most.resources * numbersOfResource)
   const representations = new Uint32Array(most.representations * numbersOfRepresentation)
   const bodies = createSlabCollector(most.representations)
   const files: EngineFile[] = []
-  /** The numbers of their representations. */
+  /** Indexes of the representations that `files` belongs to. */
   const streamed: number[] = []
   const saved = classOf && new Float64Array(most.representations)
   let [count, seen] = [0, 0]
@@ -84,7 +84,7 @@ export function* flattenSite(site: Site, classOf?: ClassOf): Generator<void, Fla
     ...(saved && { classes: Uint8Array.from(classes), saved: saved.subarray(0, bodies.count()) }),
   }
 
-  /** All of a resource's row but its path. */
+  /** Writes the row of a resource, except its path. */
   function addResource(resource: Resource, at: number): void {
     const { representations: inOrder, deltas, earlyHints } = resource
     const { lastModifiedField = '', useAsDictionary = '' } = resource
@@ -117,7 +117,7 @@ export function* flattenSite(site: Site, classOf?: ClassOf): Generator<void, Fla
     })
   }
 
-  /** Most files of a build have the same. */
+  /** Most files of a build have the same date. */
   function dateAt(lastModified: string): number {
     const begin = dates.get(lastModified) ?? text.add(lastModified)
     dates.set(lastModified, begin)
@@ -125,10 +125,10 @@ export function* flattenSite(site: Site, classOf?: ClassOf): Generator<void, Fla
   }
 }
 
-/** Bytes of the longest body that the table has a number for. */
+/** The largest body length that fits into the table. */
 const longestBody = 0xff_ff_ff_ff
 
-/** As many rows as there are at most. */
+/** Returns the maximum number of rows. */
 function countRows({ table }: Site): { resources: number; representations: number } {
   let representations = 0
   for (const entry of table.values())
@@ -146,12 +146,12 @@ function joined(parts: readonly ArrayLike<number>[]): Uint32Array {
   return all
 }
 
-/** Paths that have one way to write them, without taking them apart: nearly all of a build. */
+/** Paths that need no parsing because they have only one spelling; nearly all paths of a build. */
 const plainPath = /^(?:\/[\w~-][\w.~-]*)+$/
 
 /**
- * Whether the engine may answer a path: a resource under the one way to write its path, of which all clients get the same
- * answers, and no others before them.
+ * Returns whether the engine may answer a path: the path is in canonical form, all clients get the same
+ * answers, and no 103 precedes them.
  */
 function isAnswered(site: Site, path: string, entry: Entry): entry is Resource {
   if (entry.kind !== 'resource' || (site.earlyHints && entry.earlyHints.length > 0)) return false
@@ -160,7 +160,7 @@ function isAnswered(site: Site, path: string, entry: Entry): entry is Resource {
   return typeof parsed === 'object' && parsed.path === path
 }
 
-/** Whether the engine may read a file: one that is kept open, and of which nobody counts how often it is used. */
+/** Returns whether the engine may read a file: it stays open, and no cache counts its uses. */
 function isStreamed(bytes: StreamedBytes): boolean {
   return isKeptOpen(bytes) && providerOf(bytes) === undefined
 }
@@ -169,7 +169,7 @@ function fileOf({ file, fingerprint, changeTime, sha256 }: StreamedBytes): Engin
   return { path: file, state: `${fingerprint}:${changeTime}`, hasDigest: sha256 !== undefined }
 }
 
-/** By itself: its closure keeps what it needs alone. */
+/** A separate function, so that its closure does not keep the whole site alive. */
 function choosing(layouts: readonly (readonly PlainRepresentation[])[]): FlatSite['choicesFor'] {
   return (acceptEncoding) => {
     const weights = codingWeights(acceptEncoding)

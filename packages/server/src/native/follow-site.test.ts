@@ -15,34 +15,34 @@ function follow(): { given: FlatSite[]; paths: () => number[]; follower: ReturnT
   return { given, paths: () => given.map((answers) => readEngineTable(answers).size), follower }
 }
 
-/** A clock that goes on by half a millisecond with each look, however fast the machine is: a few steps make a slice. */
+/** A clock that advances half a millisecond per read on any machine: a few steps make a slice. */
 let now = 0
 const clock = vi.spyOn(performance, 'now')
 beforeAll(() => void clock.mockImplementation(() => (now += 0.5)))
 afterAll(() => clock.mockRestore())
 
 describe('followSite', () => {
-  test('gives the answers of a small site at once', () => {
+  test('gives the answers of a small site immediately', () => {
     const { paths, follower } = follow()
     follower.swap(small)
     expect(paths()).toEqual([small.table.size])
   })
 
-  test('leaves a large site to Node until its table is made', async () => {
+  test('leaves a large site to Node until its table is ready', async () => {
     const { paths, follower } = follow()
     follower.swap(large)
     expect(paths()).toEqual([0])
     await vi.waitFor(() => expect(paths()).toEqual([0, large.table.size]))
   })
 
-  test('gives at once what was made before, however large', async () => {
+  test('gives a prepared table of any size immediately', async () => {
     const { paths, follower } = follow()
     await follower.prepare(large)
     follower.swap(large)
     expect(paths()).toEqual([large.table.size])
   })
 
-  test('gives no answers of a site whose place another has taken meanwhile', async () => {
+  test('gives no answers of a site that was replaced in the meantime', async () => {
     const { paths, follower } = follow()
     follower.swap(large)
     follower.swap(next)
@@ -50,7 +50,7 @@ describe('followSite', () => {
     expect(paths()).toEqual([0, next.table.size])
   })
 
-  test('makes nothing of a site that was prepared and does not come', async () => {
+  test('releases the table of a prepared site that is never used', async () => {
     const { given, paths, follower } = follow()
     await follower.prepare(large)
     follower.swap(next)

@@ -4,10 +4,10 @@ import type { SiteFollower } from '../site/site-holder.ts'
 import { type FlatSite, flattenSite } from './engine-table.ts'
 import type { ClassOf } from './resource-kinds.ts'
 
-/** Milliseconds that a table may take at once. */
+/** Milliseconds of work on a table per turn of the event loop. */
 const sliceTime = 5
 
-/** Everything is Node's. */
+/** An empty table: Node answers everything. */
 const noAnswers: FlatSite = {
   text: new Uint8Array(0),
   index: new Uint32Array(4),
@@ -17,12 +17,12 @@ const noAnswers: FlatSite = {
 }
 
 /**
- * Gives the engine the answers of each site. What is not ready when a site takes its place is made beside the server's
- * other work, and Node answers all of it until then.
+ * Gives the engine the answers of each site. If a table is not ready in time, it is created in the
+ * background, and Node answers all requests until then.
  */
 export function followSite(setAnswers: (site: FlatSite) => void, classOf?: ClassOf): SiteFollower {
   let current: Site | undefined
-  /** Weak: a prepared site that is never swapped in takes its table with it. */
+  /** Weak, so that the table of an unused site is freed with the site. */
   const ready = new WeakMap<Site, FlatSite>()
 
   async function answerLater(site: Site, steps: Generator<void, FlatSite>): Promise<void> {
@@ -54,7 +54,7 @@ async function runInSlices(steps: Generator<void, FlatSite>): Promise<FlatSite> 
   return answers
 }
 
-/** `undefined` where more is to be done. */
+/** Returns `undefined` if more work remains. */
 function runSlice(steps: Generator<void, FlatSite>): FlatSite | undefined {
   const end = performance.now() + sliceTime
   do {

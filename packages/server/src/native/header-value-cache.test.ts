@@ -4,7 +4,7 @@ import { createHostMatcher } from '../transport/allow-hosts.ts'
 import type { FlatSite } from './engine-table.ts'
 import { createHeaderValueCache, type HeaderValueCache } from './header-value-cache.ts'
 
-/** Chooses the number of letters of a value. */
+/** Chooses the length of a value. */
 const site: FlatSite = {
   text: new Uint8Array(0),
   index: new Uint32Array(4),
@@ -48,7 +48,7 @@ function ask({ cache }: Heard, rawHeaders: readonly string[], method = 'GET'): v
 }
 
 describe('createHeaderValueCache', () => {
-  test('says once what a value gets', () => {
+  test('passes the choice for a value once', () => {
     const heard = listen()
     ask(heard, ['Host', 'a.example', 'Accept-Encoding', 'br'])
     ask(heard, ['host', 'a.example', 'ACCEPT-ENCODING', 'br'], 'HEAD')
@@ -68,7 +68,7 @@ describe('createHeaderValueCache', () => {
     ['octets beyond ASCII', ['Accept-Encoding', 'br\u00E9'], 'GET'],
     ['a malformed host', ['Host', 'a b'], 'GET'],
     ['no field at all', [], 'GET'],
-  ])('learns nothing of %s', (_what, rawHeaders, method) => {
+  ])('learns nothing from %s', (_what, rawHeaders, method) => {
     const heard = listen()
     ask(heard, rawHeaders, method)
     expect([heard.codings, heard.hosts]).toEqual([[], []])
@@ -80,7 +80,7 @@ describe('createHeaderValueCache', () => {
     expect(heard.hosts).toEqual(['a.example:8080', 'A.example.'])
   })
 
-  test('gives the next site with what is known, for its own layouts', () => {
+  test('passes all known values with the next site, for its own layouts', () => {
     const heard = listen()
     ask(heard, ['Accept-Encoding', 'br'])
     heard.cache.setAnswers(other)
@@ -93,7 +93,7 @@ describe('createHeaderValueCache', () => {
     ])
   })
 
-  test('begins again when 256 values, or 1,024 hosts, are known', () => {
+  test('starts over after 256 values or 1,024 hosts', () => {
     const heard = listen()
     for (let number = 0; number < 257; number += 1) ask(heard, ['Accept-Encoding', `br, x${number}`])
     expect(heard.codings).toHaveLength(257)

@@ -4,11 +4,11 @@ import { findField, readHost, requestHost } from '../protocol/request-head.ts'
 import type { HostMatcher } from '../transport/allow-hosts.ts'
 import type { FlatSite } from './engine-table.ts'
 
-/** Tells the engine what it may answer by itself. */
+/** Teaches the engine the header values that it may answer without Node. */
 export interface HeaderValueCache {
-  /** Gives it another site's answers, and what these are for each value that it knows. */
+  /** Passes the answers of a site to the engine, with their choices for each known value. */
   readonly setAnswers: (site: FlatSite) => void
-  /** Has the next request with the same `Accept-Encoding` and `Host` answered by the engine. */
+  /** Lets the engine answer the next request with the same `Accept-Encoding` and `Host`. */
   readonly learn: (request: Pick<IncomingMessage, 'method' | 'rawHeaders'>) => void
 }
 
@@ -17,17 +17,17 @@ type HeaderValueEngine = Pick<
   'setTable' | 'learnCoding' | 'forgetCodings' | 'learnHost' | 'forgetHosts'
 >
 
-/** As many as `codingWeights` remembers, and as long. */
+/** The same limits as in `codingWeights`. */
 const maximumCodings = 256
 const maximumHosts = 1024
-/** Bytes that Node and the engine read alike. */
+/** Values that Node and the engine parse identically. */
 const cacheableValue = /^[\x20-\x7E]{1,256}$/
 
-/** @param isAllowed - whether requests for a well-formed host are answered. */
+/** @param isAllowed - returns whether the server accepts a well-formed host. */
 export function createHeaderValueCache(engine: HeaderValueEngine, isAllowed: HostMatcher): HeaderValueCache {
   const codings = new Set<string>()
   const hosts = new Set<string>()
-  /** Of the site; nothing else is kept of it, for the engine has it. */
+  /** The only part of the site that is kept here. */
   let choicesFor: FlatSite['choicesFor'] | undefined
 
   function learnCoding(value: string): void {
@@ -59,7 +59,7 @@ export function createHeaderValueCache(engine: HeaderValueEngine, isAllowed: Hos
     learn({ method, rawHeaders }) {
       if (method !== 'GET' && method !== 'HEAD') return
       const at = findField(rawHeaders, 'accept-encoding')
-      // Two lines are one list.
+      // Two lines form one list.
       if (at !== -1 && findField(rawHeaders, 'accept-encoding', at + 1) === -1)
         learnCoding(rawHeaders[at] ?? '')
       learnHost(requestHost(rawHeaders) ?? '')

@@ -9,7 +9,7 @@ import { listenNatively } from './listen-natively.ts'
 test.skipIf(process.platform !== 'linux')(
   'listenNatively closes a descriptor that it was given',
   async () => {
-    // Another thread of this process may open the number again at once, but not this file.
+    // Another thread may reuse the number immediately, but not for this file.
     const directory = await temporaryDirectory()
     await writeFile(join(directory, 'socket'), '')
     const descriptor = openSync(join(directory, 'socket'), 'r')
@@ -20,7 +20,7 @@ test.skipIf(process.platform !== 'linux')(
   },
 )
 
-test('listenNatively names threads that the system does not allow, and not the port', async () => {
+test('listenNatively reports a limit of threads instead of the port', async () => {
   const message = 'listen EAGAIN: resource temporarily unavailable'
   const engine = {
     listen() {
@@ -32,6 +32,6 @@ test('listenNatively names threads that the system does not allow, and not the p
   ).rejects.toMatchObject({
     code: 'SD_ENGINE_UNAVAILABLE',
     message:
-      'the native engine cannot start its threads: the system allows no more of them; raise its limit (ulimit -u, systemd: TasksMax=, Docker: --pids-limit), ask for fewer with --workers, or take --engine node',
+      'the native engine cannot start its threads because of a system limit. Raise it (ulimit -u, systemd: TasksMax=, Docker: --pids-limit), use fewer --workers, or use --engine node',
   })
 })

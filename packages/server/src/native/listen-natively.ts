@@ -8,8 +8,8 @@ import { removeStaleSocket } from '../transport/remove-stale-socket.ts'
 /**
  * Makes an engine accept connections.
  *
- * @returns its origin, as `listen` has it.
- * @throws OperatorError when the address is in use, not allowed or not this machine's.
+ * @returns the origin, in the format of `listen`.
+ * @throws OperatorError if the address is in use, not permitted, or not local.
  */
 export async function listenNatively(
   { engine, scheme }: { readonly engine: Pick<Engine, 'listen'>; readonly scheme: 'http' | 'https' },
@@ -20,7 +20,7 @@ export async function listenNatively(
   const taken = given ?? ('descriptor' in address ? address.descriptor : undefined)
   try {
     const actual = engine.listen(await toEngineAddress(address))
-    // The engine has a descriptor of its own: the socket is open no longer than that listens.
+    // The engine has duplicated the descriptor; closing ours lets the socket close with the engine's.
     if (taken !== undefined) closeSync(taken)
     if (actual.port === 0) return `${scheme}://unix:${actual.address}:`
     return `${scheme}://${reachableHost('host' in address ? address.host : actual.address)}:${actual.port}`
@@ -30,18 +30,18 @@ export async function listenNatively(
   }
 }
 
-/** Nothing that is done to a socket here fails so; a thread that is to begin does. */
+/** Returns whether a thread failed to start. No socket operation here fails with this code. */
 function isThreadless(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'EAGAIN'
 }
 
 const noThreads =
-  'the native engine cannot start its threads: the system allows no more of them; raise its limit (ulimit -u, systemd: TasksMax=, Docker: --pids-limit), ask for fewer with --workers, or take --engine node'
+  'the native engine cannot start its threads because of a system limit. Raise it (ulimit -u, systemd: TasksMax=, Docker: --pids-limit), use fewer --workers, or use --engine node'
 
 /**
- * Makes the socket of all workers, on which nobody listens as yet.
+ * Creates the socket that all workers share, without listening.
  *
- * @throws OperatorError as `listenNatively`.
+ * @throws OperatorError like `listenNatively`.
  */
 export async function openSharedSocket(
   binding: Pick<EngineBinding, 'SharedSocket'>,
@@ -57,7 +57,7 @@ export async function openSharedSocket(
 
 async function toEngineAddress(address: ListenAddress): Promise<EngineAddress> {
   const { given } = address
-  // A service manager's socket outlives us.
+  // The socket of a service manager outlives this process.
   const isOwn = !('descriptor' in address)
   if (given !== undefined) return { descriptor: given, isOwn, isShared: true }
   if ('descriptor' in address) return { descriptor: address.descriptor, isOwn, isShared: false }

@@ -5,35 +5,35 @@ import { makeNotModifiedAnswer, makeOkAnswer } from '../site/representation-answ
 import type { Answer, PlainRepresentation, Resource } from '../site/site.ts'
 import type { TextWriter } from './text-writer.ts'
 
-/** What resources have in common of which the heads differ by the values of marks alone, and that have the same codings. */
+/** Resources with the same codings, whose heads differ only in the values of marks. */
 interface Kind {
   readonly layout: number
-  /** That of the first representation; the next ones follow. */
+  /** The index of the template of the first representation; the others follow. */
   readonly firstTemplate: number
 }
 
-/** The kinds of resources that a site has: a handful. */
+/** The kinds of a site's resources; usually a handful. */
 export interface ResourceKinds {
   readonly of: (resource: Resource) => Kind
-  /** Representations of each layout. */
+  /** Returns the representations of each layout. */
   readonly layouts: () => readonly (readonly PlainRepresentation[])[]
-  /** The rows of templates, one behind another. */
+  /** The rows of all templates. */
   readonly templates: readonly number[]
-  /** The classes of their answers, of each the 200 and the 304. */
+  /** The classes of the answers: the 200 and the 304 of each template. */
   readonly classes: readonly number[]
 }
 
 /** Longer than any file. */
 const anyLength = Number.MAX_SAFE_INTEGER
-/** The length of a row. */
+/** The number of values in a row. */
 export const numbersOfTemplate = 4
 
-/** The class that answers are counted by; absent where nobody counts. */
+/** Returns the class by which an answer is counted; absent without counting. */
 export type ClassOf = (answer: Answer) => number
 
-/** @param text - where the templates are written. */
+/** @param text - receives the templates. */
 export function createResourceKinds(text: TextWriter, classOf?: ClassOf): ResourceKinds {
-  /** The codings of resources, in order, by their names. */
+  /** The codings of resources, in order, by their joined names. */
   const layouts = new Map<string, readonly PlainRepresentation[]>()
   const kinds = new Map<string, Kind>()
   const templates: number[] = []
@@ -73,7 +73,7 @@ export function createResourceKinds(text: TextWriter, classOf?: ClassOf): Resour
   }
 }
 
-/** Whether two resources are of one kind; false also where only their names can say, which take longer to make. */
+/** Returns whether two resources certainly have the same kind. Comparing their names takes longer. */
 function areAlike(one: Resource, other: Resource): boolean {
   return (
     one.mediaType === other.mediaType &&
@@ -87,7 +87,7 @@ function areAlike(one: Resource, other: Resource): boolean {
   )
 }
 
-/** All that heads are made of, but for the values of marks. */
+/** Returns a key of everything that heads depend on, except the values of marks. */
 function nameOf(resource: Resource): string {
   const { mediaType, vary, cacheControl, links, overrides, representations } = resource
   const has = [resource.lastModifiedField !== undefined, resource.useAsDictionary !== undefined]
@@ -95,7 +95,7 @@ function nameOf(resource: Resource): string {
   return JSON.stringify([mediaType, vary, cacheControl, has, links, [...overrides.values()], codings])
 }
 
-/** The 200 and the 304 that the Node engine sends, with a mark in the place of each value. */
+/** Creates the 200 and the 304 of the Node engine, with marks instead of values. */
 function markedAnswers(resource: Resource, coding: PlainRepresentation['coding']): readonly Answer[] {
   const marked: Resource = {
     ...resource,
@@ -107,7 +107,7 @@ function markedAnswers(resource: Resource, coding: PlainRepresentation['coding']
   return [makeOkAnswer(representation, marked), makeNotModifiedAnswer(representation, marked)]
 }
 
-/** As Node writes it, but for what the engine adds. */
+/** Formats a head like Node, without the fields that the engine adds. */
 function headOf(answer: Answer): string {
   let head = `HTTP/1.1 ${answer.status} ${STATUS_CODES[answer.status]}\r\n`
   for (const [name, value] of fieldPairs(answer)) head += `${name}: ${value}\r\n`

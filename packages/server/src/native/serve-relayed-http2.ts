@@ -4,15 +4,18 @@ import { connectionLimits } from '../protocol/connection-limits.ts'
 import { http2ServerOptions, serveHttp2 } from '../transport/tls/serve-http2.ts'
 import type { RequestListener, TransportOptions } from '../transport/transport.ts'
 
-/** Sessions of HTTP/2 that the engine relays streams to: one for each client that needs one. */
+/** HTTP/2 sessions for relayed streams, at most one for each client. */
 export interface RelayedHttp2Sessions {
-  /** Reads requests from Node's end. */
+  /** Reads requests from Node's end of a connection. */
   readonly accept: (socket: Socket) => void
-  /** Ends each session after the requests that are under way, which have so many milliseconds. */
+  /** Ends each session after its running requests, at the latest after the grace period in milliseconds. */
   readonly drain: (gracePeriod: number) => () => void
 }
 
-/** Makes a server of Node that does not listen, with the limits and refusals of `createTlsTransport`. */
+/**
+ * Creates an HTTP/2 server of Node that does not listen and has the limits and refusals of
+ * `createTlsTransport`.
+ */
 export function serveRelayedHttp2(
   listener: RequestListener,
   options: TransportOptions,

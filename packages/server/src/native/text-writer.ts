@@ -1,12 +1,12 @@
-/** Texts one behind another, in Latin-1. */
+/** A buffer of concatenated Latin-1 texts. */
 export interface TextWriter {
-  /** @returns where the text begins. */
+  /** @returns the offset of the text. */
   readonly add: (text: string) => number
-  /** All of it. */
+  /** Returns the whole buffer. */
   readonly written: () => Uint8Array
 }
 
-/** Characters that are written at once: a call of its own for each text takes longer. */
+/** Characters per write: writing each text separately takes longer. */
 const chunk = 16 * 1024
 
 export function createTextWriter(): TextWriter {

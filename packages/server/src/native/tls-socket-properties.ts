@@ -1,11 +1,11 @@
 import type { HandedEncryption } from '@serve-dist/engine'
 
-/** What a `TLSSocket` of Node's says, for a socket whose peer's connection the engine encrypts. */
+/** Returns the properties of a `TLSSocket` for a socket whose connection the engine encrypts. */
 export function tlsSocketProperties(encryption: HandedEncryption): PropertyDescriptorMap {
   const { version, cipher, serverName = false, protocol = false, isResumed } = encryption
   return Object.getOwnPropertyDescriptors({
     encrypted: true,
-    // Nobody is asked for a certificate.
+    // The server requests no client certificates.
     authorized: false,
     authorizationError: null,
     alpnProtocol: protocol,
@@ -19,7 +19,7 @@ export function tlsSocketProperties(encryption: HandedEncryption): PropertyDescr
   })
 }
 
-/** OpenSSL has names of its own for the ciphers of TLS 1.2. */
+/** OpenSSL has different names for the ciphers of TLS 1.2. */
 function openSslName(cipher: string): string {
   const match = /^TLS_(ECDHE)_(RSA|ECDSA)_WITH_(.+)$/.exec(cipher)
   if (match === null) return cipher

@@ -6,40 +6,43 @@ import type { Site } from '../site/site.ts'
 import { toCombinedLine, toLogEntry } from './log-entry.ts'
 import type { AccessLogFormat } from './operations-options.ts'
 
-/** Milliseconds that a reader has at the end to take the rest: it must not hold the process for longer. */
+/** Milliseconds for writing the rest at the end; a slow reader must not delay the process longer. */
 const patience = 1000
 
-/** Writes requests down. */
+/** A log of requests. */
 export interface AccessLog {
-  /** @param site - of the current build; `undefined` before the first one is loaded. */
+  /** @param site - the site of the current build; `undefined` before the first build is loaded. */
   write(exchange: Exchange, site: Site | undefined): void
-  /** Settles when everything is written, or after a second. */
+  /** Settles when all lines are written, or after a second. */
   close(): Promise<void>
 }
 
-/** What `openAccessLog` takes. */
+/** Options of `openAccessLog`. */
 export interface AccessLogOptions {
   /** @default 1, standard output */
   readonly descriptor?: number
   /**
-   * Called once, when it drops lines because nobody reads them.
+   * Called once, when lines are dropped because the reader is too slow.
    * @default prints the message to standard error
    */
   readonly onProblem?: (message: string) => void
 }
 
-/** Bytes that are written at a time: 16 KiB were not enough for all lines of a saturated core (25,000 a second). */
+/** Bytes per write: 16 KiB were too few for the lines of a saturated core (25,000 per second). */
 const batchSize = 64 * 1024
-/** Writes of so many bytes do not mix with other processes' on the same pipe (POSIX, `PIPE_BUF`). */
+/**
+ * Writes up to this size do not interleave with those of other processes on the same pipe (POSIX,
+ * `PIPE_BUF`).
+ */
 const atomicBatchSize = 4096
-/** Bytes of lines that wait for a reader; beyond that, lines are dropped, so that memory stays bounded. */
+/** Bytes of lines that wait for the reader. Lines beyond this are dropped, to bound the memory. */
 const mostWaiting = 16 * 1024 * 1024
 /** Milliseconds that a line waits at most. */
 const latestFlush = 200
 
 /**
- * Opens an access log on standard output. It gathers lines and writes them asynchronously, and the rest when the process
- * ends, also by a signal or an error.
+ * Opens an access log on standard output. It writes lines in batches and asynchronously. It writes the rest
+ * when the process ends, also by a signal or an error.
  *
  * @throws OperatorError without `pino`.
  */
@@ -51,7 +54,8 @@ export async function openAccessLog(
     { name: 'pino', neededBy: 'the access log' },
     async () => await import('pino'),
   )
-  // Node makes a pipe non-blocking here; otherwise one that nobody reads could hold a thread, and so the process.
+  // Makes Node set the pipe to non-blocking mode. A full pipe could otherwise block a thread and the whole
+  // process.
   if (descriptor === 1) Reflect.get(process, 'stdout')
   let deadline = Number.POSITIVE_INFINITY
   const destination = pino.destination({
@@ -65,7 +69,7 @@ export async function openAccessLog(
   })
   const flushInTime = (): void => {
     deadline = performance.now() + patience
-    // pino repeats a failed write for ever, so after a second it gets no descriptor any more.
+    // pino repeats failed writes endlessly, hence it gets no descriptor after a second.
     Object.defineProperty(destination, 'fd', {
       configurable: true,
       get: () => descriptorUntil(deadline, descriptor),
@@ -80,20 +84,20 @@ export async function openAccessLog(
     try {
       flushInTime()
     } catch {
-      // Otherwise pino would repeat it for ever.
+      // Prevents pino from repeating the write endlessly.
       destination.destroy()
     }
   }
-  // Before pino's own.
+  // Runs before pino's own listener.
   process.prependListener('exit', writeRest)
   destination.once('drop', () => {
-    onProblem('the access log drops lines: nobody reads standard output')
+    onProblem('the access log drops lines because standard output is not read')
   })
-  // A log that fails must not take the server down.
+  // A failing log must not stop the server.
   let isOver = false
   const giveUp = (): void => {
     isOver = true
-    // Otherwise pino would repeat it for ever at the end of the process.
+    // Prevents pino from repeating the write endlessly at the end of the process.
     destination.destroy()
   }
   destination.on('error', (error) => {
@@ -106,7 +110,7 @@ export async function openAccessLog(
       const timer = setTimeout(giveUp, patience)
       await new Promise<void>((resolve) => {
         destination.once('close', resolve)
-        // Without a reader it never closes.
+        // Without a reader, the stream never closes.
         destination.once('error', () => resolve())
         destination.end()
       })
@@ -147,10 +151,10 @@ function endOf({ time }: Exchange): Date {
   return time === undefined ? new Date() : new Date(time)
 }
 
-/** Its error is the one that pino asks `retryEAGAIN` about. */
+/** pino passes this error to `retryEAGAIN`. */
 function descriptorUntil(deadline: number, descriptor: number): number {
   if (performance.now() < deadline) return descriptor
-  throw Object.assign(new Error('nobody has read the rest of the log'), { code: 'EAGAIN' })
+  throw Object.assign(new Error('the rest of the log was not read'), { code: 'EAGAIN' })
 }
 
 function printProblem(message: string): void {

@@ -9,7 +9,7 @@ describe('classifyCacheControl', () => {
     ['private, no-cache, no-store', 'no-store'],
     ['public, max-age=300', 'other'],
     [undefined, 'other'],
-  ])('%j: %s', (value, expected) => {
+  ])('classifies %j as %s', (value, expected) => {
     expect(classifyCacheControl(value)).toBe(expected)
   })
 })

@@ -1,32 +1,32 @@
 import type { IncomingMessage } from 'node:http'
 import type { Answer } from '../site/site.ts'
 
-/** A request and how it was answered, once that is over. */
+/** A request and its finished answer. */
 export interface Exchange {
-  /** `method` is `undefined` when the request could not be parsed. */
+  /** `method` is `undefined` if the request could not be parsed. */
   readonly request: Pick<IncomingMessage, 'method' | 'url' | 'httpVersion' | 'rawHeaders'>
-  /** The client's address, by the trusted proxies. */
+  /** The client's address, from the trusted proxies. */
   readonly address: string
-  /** 499 where the client had gone before there was a head (nginx's number for it). */
+  /** 499 if the client disconnected before the head was sent (nginx's number). */
   readonly status: number
   /** The value of `Content-Encoding`, or `identity`. */
   readonly coding: string
   readonly cache: CacheUse
-  /** Bytes of the body that were handed to the connection. */
+  /** Bytes of the body that were passed to the connection. */
   readonly bytes: number
-  /** Bytes that the coding saved against the identity. */
+  /** Bytes that the coding saved compared with the identity. */
   readonly savedBytes: number
-  /** `undefined` when the request could not be parsed: nobody knows when it began. */
+  /** `undefined` if the request could not be parsed, because its start is unknown. */
   readonly milliseconds: number | undefined
-  /** Whether the connection ended before the answer did. */
+  /** Whether the connection ended before the answer. */
   readonly isAborted: boolean
-  /** When it ended, in milliseconds since 1970; absent where that is now. */
+  /** The time of the end in milliseconds since 1970; the default is now. */
   readonly time?: number
-  /** Node's error code, when the request could not be parsed. */
+  /** Node's error code, if the request could not be parsed. */
   readonly error?: string
 }
 
-/** The exchange of a request that could not be parsed. */
+/** The fields of a request that could not be parsed. */
 export const refusedExchange: Omit<Exchange, 'status' | 'address'> = {
   request: { method: undefined, url: undefined, httpVersion: '', rawHeaders: [] },
   coding: 'identity',
@@ -37,7 +37,7 @@ export const refusedExchange: Omit<Exchange, 'status' | 'address'> = {
   isAborted: false,
 }
 
-/** What all exchanges with one answer have in common. */
+/** The fields that are equal for all exchanges with the same answer. */
 export type AnswerSummary = Pick<Exchange, 'status' | 'coding' | 'cache'>
 
 export function summarize({ status, fields }: Answer): AnswerSummary {
@@ -45,7 +45,7 @@ export function summarize({ status, fields }: Answer): AnswerSummary {
   return { status, coding, cache: classifyCacheControl(answerField(fields, 'Cache-Control')) }
 }
 
-/** The value of a field in the list of an answer. */
+/** Returns the value of a field in the field list of an answer. */
 export function answerField(fields: readonly string[], name: keyof typeof inLowerCase): string | undefined {
   for (let index = 0; index + 1 < fields.length; index += 2) {
     const known = fields[index]
@@ -56,13 +56,15 @@ export function answerField(fields: readonly string[], name: keyof typeof inLowe
   return undefined
 }
 
-/** Users' rules may write names in any case; ours are found without a lower-case copy of each. */
+/**
+ * Rules of users may use any letter case. The exact names are compared first, without a lower-case copy.
+ */
 const inLowerCase = { 'Content-Encoding': 'content-encoding', 'Cache-Control': 'cache-control' } as const
 
-/** What `Cache-Control` lets caches do. */
+/** A class of `Cache-Control` values. */
 export type CacheUse = 'immutable' | 'revalidate' | 'no-store' | 'other'
 
-/** Sums up a value of `Cache-Control`; without one, caches decide by themselves. */
+/** Classifies a value of `Cache-Control`. Without a value, caches apply their own rules. */
 export function classifyCacheControl(cacheControl: string | undefined): CacheUse {
   if (cacheControl === undefined) return 'other'
   if (/\bimmutable\b/i.test(cacheControl)) return 'immutable'

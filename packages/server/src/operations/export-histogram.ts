@@ -2,7 +2,10 @@ import type * as PrometheusClient from 'prom-client'
 import type { MetricRegistry } from './prometheus-client.ts'
 import { type Durations, durationBuckets } from './request-counts.ts'
 
-/** The client's histogram counts by itself what is observed one by one, and takes no counts. */
+/**
+ * Exports a histogram from existing counts. The histogram of `prom-client` only accepts single
+ * observations.
+ */
 export function exportHistogram(
   client: typeof PrometheusClient,
   registry: MetricRegistry,
@@ -25,6 +28,6 @@ export function exportHistogram(
     ]
     return { name, help, type: 'histogram', values, aggregator: 'sum' }
   }
-  // It has a second method for text.
+  // `prom-client` uses a second method for the text format.
   Object.assign(histogram, { get, getForPromString: get })
 }

@@ -9,11 +9,11 @@ describe('escapeControls', () => {
     ['\u001B[31m', '\\x1b[31m'],
     ['\u009B31m\u007F', '\\x9b31m\\x7f'],
     ['caf\u00E9', 'caf\u00E9'],
-  ])('%j → %j', (text, expected) => {
+  ])('escapes %j to %j', (text, expected) => {
     expect(escapeControls(text)).toBe(expected)
   })
 
-  test('cuts what is too long', () => {
+  test('truncates a long text', () => {
     expect(escapeControls('a'.repeat(16_384))).toBe(`${'a'.repeat(1024)}...`)
   })
 })
@@ -23,11 +23,11 @@ describe('escapeQuoted', () => {
     ['say "hi" \\', 'say \\"hi\\" \\\\'],
     ['a\tb', 'a\\x09b'],
     ['caf\u00E9', 'caf\\xe9'],
-  ])('%j → %j', (text, expected) => {
+  ])('escapes %j to %j', (text, expected) => {
     expect(escapeQuoted(text)).toBe(expected)
   })
 
-  test('leaves nothing that ends the quotes or the line, whatever comes', () => {
+  test('produces no character that ends the quotes or the line', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 60 }), (text) => {
         expect(escapeQuoted(text)).toMatch(/^(?:[ !#-[\]-~]|\\["\\]|\\x[\da-f]{2,})*$/)

@@ -3,7 +3,7 @@ import { buildOfReferer, isSkewMiss } from '../site/missing-asset.ts'
 import type { Site } from '../site/site.ts'
 import type { Exchange } from './exchange.ts'
 
-/** One line of the access log in JSON, without its level and its time. */
+/** A line of the JSON access log, without its level and time. */
 export interface LogEntry {
   readonly client: string
   readonly method: string
@@ -20,13 +20,13 @@ export interface LogEntry {
   readonly userAgent: string | undefined
   readonly aborted: true | undefined
   readonly error: string | undefined
-  /** Whether nobody has the hashed file: its tab is of another build. */
+  /** Whether the request asked for a hashed file of an unavailable build. */
   readonly skewMiss: true | undefined
-  /** The build of the hashed file that asked for it, where that is known. */
+  /** The build of the hashed file in `Referer`, if known. */
   readonly refererBuildId: string | undefined
 }
 
-/** Makes a line in JSON, which leaves out what is `undefined`. */
+/** Creates a line of the JSON log; `undefined` fields are omitted. */
 export function toLogEntry(exchange: Exchange, site: Site | undefined): LogEntry {
   const { request, address, status, coding, cache, bytes, milliseconds, isAborted } = exchange
   const { host, referer, userAgent } = readLoggedFields(request.rawHeaders)
@@ -52,12 +52,12 @@ export function toLogEntry(exchange: Exchange, site: Site | undefined): LogEntry
   }
 }
 
-/** Whether an answer is the 404 of a hashed file that nobody has. */
+/** Returns whether an answer is the 404 of a hashed file of an unavailable build. */
 export function wasSkewMiss({ status, request: { method = '', url = '' } }: Exchange, site: Site): boolean {
   return status === 404 && isSkewMiss(site, { method, target: url })
 }
 
-/** Makes a line in the Combined Log Format: the Common one, then referer and user agent. */
+/** Creates a line in the Combined Log Format: the Common Log Format, then referer and user agent. */
 export function toCombinedLine(exchange: Exchange, time: Date): string {
   const { request, address, status, bytes } = exchange
   const { referer = '-', userAgent = '-' } = readLoggedFields(request.rawHeaders)
@@ -87,26 +87,26 @@ function readLoggedFields(fields: readonly string[]): LoggedFields {
 
 const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
 
-/** `21/Nov/2026:19:05:53 +0000`. */
+/** Formats a time like `21/Nov/2026:19:05:53 +0000`. */
 function formatTime(time: Date): string {
   const [date = '', clock = ''] = time.toISOString().split('T')
   const [year, , day] = date.split('-')
   return `${day}/${months[time.getUTCMonth()]}/${year}:${clock.slice(0, 8)} +0000`
 }
 
-/** Characters that are logged of a target, a referer or a user agent; a client may send 16 KiB of each. */
+/** The maximum length of logged texts; a client may send 16 KiB in each field. */
 const longest = 1024
 
 // oxlint-disable-next-line no-control-regex -- these are what it finds
 const controls = /[\u0000-\u001F\u007F-\u009F]/g
 const beyondQuotedAscii = /[^\u0020-\u007E]|["\\]/g
 
-/** Client text for a log in JSON, which escapes by itself what it must: no control characters, not too long. */
+/** Truncates a text from the client and escapes its control characters. JSON adds its own escapes. */
 export function escapeControls(text: string): string {
   return clip(text).replace(controls, toEscape)
 }
 
-/** Client text between quotes, as Apache writes it: `\"`, `\\`, and `\xhh` for everything beyond ASCII. */
+/** Escapes a text from the client like Apache: `\"`, `\\`, and `\xhh` for everything beyond ASCII. */
 export function escapeQuoted(text: string): string {
   return clip(text).replace(beyondQuotedAscii, toEscape)
 }

@@ -15,7 +15,7 @@ const counts: EngineCounts = {
 }
 
 describe('createMetrics', () => {
-  test('reads what the engine has counted once a scrape, and anew for the next', async () => {
+  test("reads the engine's counters once per scrape", async () => {
     let read = 0
     const metrics = await createMetrics(
       () => undefined,

@@ -7,25 +7,25 @@ import { servedBuild, type Site } from '../site/site.ts'
 import type { SiteHolder } from '../site/site-holder.ts'
 import { exportStore } from './store-metrics.ts'
 
-/** The content of a registry of `prom-client`, as JSON. */
+/** The content of a `prom-client` registry as JSON. */
 export type RegistryContent = readonly object[]
 
-/** Counts requests for Prometheus. */
+/** Request metrics for Prometheus. */
 export interface Metrics extends RequestObserver {
   readonly contentType: string
-  /** In the text format of Prometheus. */
+  /** Returns the metrics in the text format of Prometheus. */
   read(): Promise<string>
-  /** For a cluster's primary process: see `serve/workers/cluster-metrics.ts`. */
+  /** Returns the metrics for a cluster's primary process: see `serve/workers/cluster-metrics.ts`. */
   readContent(): Promise<RegistryContent>
-  /** Lets the primary process of another program ask as `prom-client` does. */
+  /** Answers the `prom-client` aggregator in the primary process of another program. */
   answerAggregator(): void
 }
 
 /**
- * Starts to count requests and to watch the process.
+ * Starts to count requests and to observe the process.
  *
- * @param holder - of the current build; `undefined` before the first one is loaded.
- * @param readEngine - what it has counted of its own answers; `undefined` where there is none.
+ * @param holder - returns the current site; `undefined` before the first build is loaded.
+ * @param readEngine - returns the engine's counters; `undefined` without an engine.
  * @throws OperatorError without `prom-client`.
  */
 export async function createMetrics(
@@ -42,7 +42,7 @@ export async function createMetrics(
   const engine = onceATurn(readEngine)
   void new client.Counter({
     name: 'serve_dist_requests_total',
-    help: 'Requests that were answered, by class of status, content coding and use by caches.',
+    help: 'Answered requests, by class of status, content coding and cacheability.',
     labelNames: ['status', 'coding', 'cache'],
     registers,
     collect() {
@@ -57,55 +57,45 @@ export async function createMetrics(
       [
         Counter,
         'requests_aborted_total',
-        'Requests whose client went away before the end.',
+        'Requests whose client disconnected before the end of the answer.',
         () => totals.aborted + (engine()?.aborted ?? 0),
       ],
       [
         Counter,
         'connections_dropped_total',
-        'Connections beyond the most that may be open.',
+        'Connections that were closed because too many were open.',
         () => totals.dropped + (engine()?.dropped ?? 0),
       ],
       [
         Counter,
         'engine_panics_total',
-        'Faults of the native engine, each of which closes one connection at most.',
+        'Faults of the native engine, each of which closes at most one connection.',
         () => engine()?.panics ?? 0,
       ],
       [
         Counter,
         'sent_bytes_total',
-        'Bytes of bodies that were sent, as encoded.',
+        'Bytes of sent bodies, as encoded.',
         () => totals.sent + (engine()?.bytes ?? 0),
       ],
       [
         Counter,
         'saved_bytes_total',
-        "Bytes that the build's codings saved of bodies.",
+        'Bytes of bodies that the codings of the build saved.',
         () => totals.saved + (engine()?.savedBytes ?? 0),
       ],
-      [
-        Counter,
-        'skew_misses_total',
-        'Hashed files that were asked for and that nobody has: of builds that are gone.',
-        () => totals.missed,
-      ],
+      [Counter, 'skew_misses_total', 'Requests for hashed files of unavailable builds.', () => totals.missed],
       [
         Gauge,
         'kept_builds',
-        'Earlier builds of which files are answered.',
+        'Earlier builds with served files.',
         () => currentSite()?.summary.keptBuilds ?? 0,
       ],
-      [
-        Gauge,
-        'kept_files',
-        'Files of earlier builds that are answered.',
-        () => currentSite()?.summary.keptFiles ?? 0,
-      ],
+      [Gauge, 'kept_files', 'Served files of earlier builds.', () => currentSite()?.summary.keptFiles ?? 0],
       [
         Gauge,
         'requests_in_flight',
-        'Requests that are being answered.',
+        'Requests in progress.',
         () => totals.begun - totals.ended + (engine()?.underWay ?? 0),
       ],
       [
@@ -119,7 +109,7 @@ export async function createMetrics(
     void new Kind({
       name: `serve_dist_${name}`,
       help,
-      // Of workers, each keeps the same.
+      // The values of all workers are equal.
       ...(name.startsWith('kept_') && { aggregator: 'max' as const }),
       registers,
       collect() {
@@ -138,7 +128,7 @@ export async function createMetrics(
   })
   void new client.Gauge({
     name: 'serve_dist_build_info',
-    help: 'The build that is served, and the digest of its environment, as labels of the value 1.',
+    help: 'The served build and the digest of its environment, as labels of the value 1.',
     labelNames: ['build_id', 'environment'],
     // A sum over workers would count the workers.
     aggregator: 'max',
@@ -158,14 +148,17 @@ export async function createMetrics(
     read: async () => await registry.metrics(),
     readContent: async () => await registry.getMetricsAsJSON(),
     answerAggregator() {
-      // Creating one is what makes this process answer.
+      // The constructor registers the listener that answers.
       client.AggregatorRegistry.setRegistries([registry])
       void new client.AggregatorRegistry()
     },
   }
 }
 
-/** All metrics of a scrape are collected in one turn: what takes time to read is read for the first of them. */
+/**
+ * Caches a value for one turn of the event loop. Prometheus metrics of a scrape are collected in the same
+ * turn.
+ */
 function onceATurn<Value>(read: () => Value): () => Value {
   let latest: { readonly value: Value } | undefined
   return () => {

@@ -16,7 +16,7 @@ const answer: EngineAnswer = {
   isAborted: false,
 }
 
-/** Who follows a source of answers, and what it has noted. */
+/** Starts an observer of a source of answers and collects its records. */
 function follow(takeEnded: EngineAnswers['takeEnded'], current: () => Site | undefined) {
   const noted: { readonly exchange: Exchange; readonly site: Site | undefined }[] = []
   const refused: Exchange[] = []
@@ -37,7 +37,7 @@ function follow(takeEnded: EngineAnswers['takeEnded'], current: () => Site | und
 }
 
 describe('observeEngine', () => {
-  test('notes answers of the site that was current when they ended, however many there are', () => {
+  test('records any number of answers with the site at their ends', () => {
     const [before, after] = [fakeSite({ a: 'before' }), fakeSite({ a: 'after' })]
     let current = before
     let waiting = 3
@@ -50,7 +50,7 @@ describe('observeEngine', () => {
     expect(noted.map(({ site }) => site)).toEqual([before, before, before, after, after])
   })
 
-  test('ends with what has ended by then, though an engine goes on answering', () => {
+  test('stops with the answers that have ended, although the engine continues to answer', () => {
     const { engine, noted } = follow(
       () => [answer].values(),
       () => undefined,
@@ -59,7 +59,7 @@ describe('observeEngine', () => {
     expect(noted).toHaveLength(1)
   })
 
-  test('names the peer of a refused request as it names those of others', () => {
+  test('reports the client of a refused request like other clients', () => {
     const { engine, noted, refused } = follow(
       () => [answer].values(),
       () => undefined,

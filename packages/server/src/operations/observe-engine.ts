@@ -4,37 +4,37 @@ import { type Exchange, refusedExchange, summarize, type AnswerSummary } from '.
 import type { RequestObserver } from './observe-requests.ts'
 import type { AddressReader } from './trust-proxy.ts'
 
-/** Follows what an engine answers without Node. */
+/** An observer of the answers that an engine sends without Node. */
 export interface EngineObserver extends EngineWatcher {
-  /** What it has counted since the begin; `undefined` where there is no engine. */
+  /** Returns the counters since the start; `undefined` without an engine. */
   readonly readCounts: () => EngineCounts | undefined
-  /** Notes answers that have ended, for a few milliseconds at once. */
+  /** Records finished answers, for a few milliseconds per call. */
   noteEnded(): void
-  /** Notes the rest. */
+  /** Records the remaining answers. */
   close(): void
 }
 
-/** Counts of an engine. */
+/** Counters of an engine. */
 export interface EngineCounts extends Omit<ReturnType<EngineAnswers['readCounts']>, 'begun' | 'byClass'> {
   readonly underWay: number
   readonly byClass: readonly (readonly [AnswerSummary, count: number])[]
 }
 
-/** What `observeEngine` takes. */
+/** Options of `observeEngine`. */
 export interface EngineObserverOptions {
   readonly durationBuckets: readonly number[]
-  /** Called once for each answer, with the site that was current when it ended; absent where they are only counted. */
+  /** Called once for each answer with the site at its end; absent if answers are only counted. */
   readonly note: ((exchange: Exchange, site: Site | undefined) => void) | undefined
-  /** The site that is served now. */
+  /** Returns the current site. */
   readonly current: () => Site | undefined
   readonly addressOf: AddressReader
-  /** Who hears of what is refused. */
+  /** The observers of refused requests. */
   readonly observers: readonly RequestObserver[]
 }
 
-/** Milliseconds between looks at answers that have ended. */
+/** Milliseconds between checks for finished answers. */
 const interval = 100
-/** Milliseconds that noting may take at once. */
+/** Milliseconds of recording per turn of the event loop. */
 const sliceTime = 5
 
 export function observeEngine({
@@ -47,7 +47,7 @@ export function observeEngine({
   const classes: AnswerSummary[] = []
   const numbers = new Map<string, number>()
   let source: EngineAnswers | undefined
-  /** Taken, and not noted yet: the engine keeps what follows until these are. */
+  /** Answers that are not recorded yet. The engine keeps newer answers until these are recorded. */
   const taken: { readonly answers: Iterator<EngineAnswer>; readonly site: Site | undefined }[] = []
   let timer: NodeJS.Timeout | undefined
   let next: NodeJS.Immediate | undefined
@@ -56,7 +56,7 @@ export function observeEngine({
     if (source !== undefined) taken.push({ answers: source.takeEnded(), site: current() })
   }
 
-  /** Notes what was taken, until then; the rest later. */
+  /** Records answers until the deadline; the others follow later. */
   function noteUntil(deadline: number): void {
     for (let first = taken[0]; first !== undefined; first = taken[0]) {
       const { done, value } = first.answers.next()
@@ -81,7 +81,7 @@ export function observeEngine({
     noteUntil(performance.now() + sliceTime)
   }
 
-  /** Once: a process that exits while the engine still answers would find more each time. */
+  /** Takes once: the engine still answers while the process exits. */
   function noteAll(): void {
     if (note === undefined) return
     take()
@@ -92,7 +92,7 @@ export function observeEngine({
     const { class: number, request, peer, ended: time, milliseconds, bytes, isAborted } = answer
     const { status, coding, cache } = classes[number] ?? unknownAnswer
     const address = addressOf({ rawHeaders: request.rawHeaders, socket: { remoteAddress: peer } })
-    // What it saved is counted, not logged.
+    // The saved bytes are counted, but not logged.
     return { request, address, status, coding, cache, bytes, savedBytes: 0, milliseconds, isAborted, time }
   }
 
@@ -144,5 +144,5 @@ export function observeEngine({
   }
 }
 
-/** Cannot happen: each class was given to an answer. */
+/** Unreachable, because each class was created for an answer. */
 const unknownAnswer: AnswerSummary = { status: 200, coding: 'identity', cache: 'other' }

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import type { Exchange } from './exchange.ts'
 import { observeRefusals } from './observe-refusals.ts'
 
-/** What observers are told of a connection on which so many bytes had come. */
+/** Returns the reports about a connection that received some bytes. */
 function toldOf(failure: Error, bytesRead: number): Exchange[] {
   const told: Exchange[] = []
   const socket = Object.defineProperty(new Socket(), 'bytesRead', { value: bytesRead })
@@ -19,22 +19,22 @@ describe('observeRefusals', () => {
     ['ERR_HTTP_REQUEST_TIMEOUT', 408],
     ['HPE_CHUNK_EXTENSIONS_OVERFLOW', 413],
     ['HPE_HEADER_OVERFLOW', 431],
-  ])('tells %s as the %i that was answered', (code, status) => {
+  ])('reports %s with the status %i', (code, status) => {
     expect(toldOf(withCode(code), 5)).toEqual([
       expect.objectContaining({ status, error: code, address: 'somebody' }),
     ])
   })
 
-  test('is silent about a connection on which nothing came', () => {
+  test('ignores a connection that received no bytes', () => {
     expect(toldOf(withCode('ERR_HTTP_REQUEST_TIMEOUT'), 0)).toEqual([])
   })
 
   test.each([
     ['of the connection', withCode('ECONNRESET')],
     ['without a code', new Error('gone')],
-    ['with a number, as DOMException has it', new DOMException('late', 'TimeoutError')],
-    ['with another code that is no text', withCode(null)],
-  ])('is silent about an error %s', (_what, error) => {
+    ['with a number, such as a DOMException', new DOMException('late', 'TimeoutError')],
+    ['with a code that is not a string', withCode(null)],
+  ])('ignores an error %s', (_what, error) => {
     expect(toldOf(error, 5)).toEqual([])
   })
 })

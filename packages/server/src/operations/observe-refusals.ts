@@ -6,10 +6,10 @@ import { statusOfParseError } from '../protocol/status-of-parse-error.ts'
 import type { TransportWatcher } from '../transport/transport.ts'
 
 /**
- * Makes a function that reports refusals to observers: bytes that are no HTTP, a head that is too large or never ends.
- * A refused body is part of its request's own exchange.
+ * Creates a function that reports refused requests to observers: malformed HTTP, and heads that are too
+ * large or incomplete. A refused body belongs to the exchange of its request.
  *
- * @param addressOf - the client's address; `''` where nobody needs it.
+ * @param addressOf - returns the client's address, or `''` if it is not needed.
  */
 export function observeRefusals(
   observers: readonly RequestObserver[],
@@ -17,7 +17,7 @@ export function observeRefusals(
 ): TransportWatcher['noteRefusal'] {
   return (socket, failure: Error & { readonly code?: unknown }, response) => {
     const status = statusOfParseError(failure)
-    // Browsers open connections ahead, and load balancers only check that somebody listens.
+    // Browsers open connections in advance, and load balancers only check the port.
     if (status === undefined || socket.bytesRead === 0) return
     const refusal = { status, error: String(failure.code) }
     if (response !== undefined) {

@@ -5,32 +5,33 @@ import type { Answer } from '../site/site.ts'
 import type { RequestListener } from '../transport/transport.ts'
 import { runWhenWritable } from '../send/run-when-writable.ts'
 
-/** Follows requests. */
+/** An observer of requests. */
 export interface RequestObserver {
   /** Called when a request begins. */
   readonly begin?: () => void
-  /** Called once for each request, when its answer is sent or its client has gone. */
+  /** Called once for each request, after its answer is sent or its client has disconnected. */
   readonly end: (exchange: Exchange) => void
-  /** Called for each connection that is closed at once because too many are open. */
+  /** Called for each connection that is closed because too many are open. */
   readonly drop?: () => void
 }
 
-/** What `observeRequests` takes. */
+/** Options of `observeRequests`. */
 export interface ObserveOptions {
   readonly observers: readonly RequestObserver[]
-  /** The client's address. */
+  /** Returns the client's address. */
   readonly addressOf: (request: IncomingMessage) => string
 }
 
 /**
- * Lets observers follow what a listener answers. Without observers it is the listener itself, which costs nothing.
+ * Wraps a listener so that observers see its answers. Returns the listener itself if there are no
+ * observers.
  */
 export function observeRequests(
   listener: RequestListener,
   { observers, addressOf }: ObserveOptions,
 ): RequestListener {
   if (observers.length === 0) return listener
-  /** One function for all responses: a closure for each would be work on the hot path. */
+  /** A shared function instead of a closure per response. */
   function noteEnd(this: ServerResponse): void {
     const noted = observationOf(this)
     if (noted === undefined || noted.isOver) return
@@ -76,7 +77,7 @@ function describe(response: ServerResponse, noted: Observation): Exchange {
   }
 }
 
-/** A prebuilt list of fields goes to Node as it is, and a response does not know them afterwards. */
+/** A response does not know the fields of a prebuilt list that was passed to Node. */
 function fieldOf(
   response: ServerResponse,
   answer: Answer | undefined,
@@ -86,7 +87,7 @@ function fieldOf(
   return answerField(answer.fields, name)
 }
 
-/** Over HTTP/2 a response is always `writableFinished`: there only its stream knows. */
+/** Over HTTP/2, a response is always `writableFinished`; only its stream knows. */
 function wasAborted(response: ServerResponse & { readonly stream?: { readonly aborted: boolean } }): boolean {
   return response.stream === undefined ? !response.writableFinished : response.stream.aborted
 }

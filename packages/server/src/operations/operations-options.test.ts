@@ -6,11 +6,11 @@ describe('checkOperationsOptions', () => {
     [{ metrics: true }, 'metrics: unknown option; known options: accessLog, ops'],
     [{ accessLog: 'xml' }, 'accessLog: expected one of "json", "common", found "xml"'],
     [{ trustProxy: 'everybody' }, 'trustProxy: expected a number of proxies'],
-  ])('refuses %j', (options, problem) => {
+  ])('rejects %j', (options, problem) => {
     expect(() => Reflect.apply(checkOperationsOptions, undefined, [options])).toThrow(problem)
   })
 
-  test('takes what is right', () => {
+  test('accepts valid options', () => {
     const options = { accessLog: 'json', trustProxy: 1 } as const
     expect(checkOperationsOptions(options)).toEqual(options)
   })

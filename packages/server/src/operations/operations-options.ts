@@ -2,26 +2,27 @@ import { type Fields, s, type Schema } from '@serve-dist/manifest'
 import type { OpsAddress } from './ops-server.ts'
 import { parseProxyTrust } from './trust-proxy.ts'
 
-/** How the access log writes a line. */
+/** The format of the access log. */
 export type AccessLogFormat = (typeof accessLogFormats)[number]
 export const accessLogFormats: readonly ['json', 'common'] = ['json', 'common']
 
-/** What operators see of a server: everything is off by default. */
+/** Logs, probes and metrics of a server; all are off by default. */
 export interface OperationsOptions {
   /**
-   * A line for each request on standard output, as JSON or in the Combined Log Format; needs the package `pino`.
+   * Writes one line per request to standard output, as JSON or in the Combined Log Format. Needs the
+   * package `pino`.
    * @default none
    */
   readonly accessLog?: AccessLogFormat
   /**
-   * Where `/healthz`, `/readyz` and `/metrics` are answered, apart from the public port; needs the package
-   * `prom-client`. `'primary'` leaves the answers to a cluster's primary process, and hands it the metrics.
+   * The address of `/healthz`, `/readyz` and `/metrics`, separate from the public port. Needs the package
+   * `prom-client`. With `'primary'`, a cluster's primary process answers and collects the metrics.
    * @default none
    */
   readonly ops?: OpsAddress | 'primary'
   /**
-   * Proxies to trust about the client's address in the log: how many there are, or addresses, ranges (CIDR) and the
-   * names `loopback`, `linklocal`, `uniquelocal` with commas between them.
+   * The proxies whose client addresses are logged: their number, or a comma-separated list of addresses,
+   * ranges (CIDR) and the names `loopback`, `linklocal`, `uniquelocal`.
    * @default none: the log has the address of the connection's peer
    */
   readonly trustProxy?: string | number
@@ -41,9 +42,9 @@ export const operationsFields: Fields<OperationsOptions> = {
 export const operationsSchema: Schema<OperationsOptions> = s.optionsOf(operationsFields)
 
 /**
- * Checks the options.
+ * Validates the options.
  *
- * @throws OperatorError that lists every wrong option, with what was found and what is expected.
+ * @throws OperatorError that lists each wrong option with its value and the expected values.
  */
 export function checkOperationsOptions(options: OperationsOptions): OperationsOptions {
   return s.readOptions(operationsSchema, options)

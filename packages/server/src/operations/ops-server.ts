@@ -7,38 +7,38 @@ import { sendAnswer } from '../send/send-answer.ts'
 import { textAnswer } from '../site/answers.ts'
 import { listen } from '../transport/listen.ts'
 
-/** Where operators send their requests. */
+/** The address of the probes and metrics. */
 export interface OpsAddress {
-  /** 0 picks a free one. */
+  /** 0 selects a free port. */
   readonly port: number
   /** `*` for all addresses of the machine. */
   readonly host: string
 }
 
-/** What the answers are made of. */
+/** The sources of the answers. */
 export interface OpsSources {
   readonly readiness: () => Readiness
   readonly metrics: Pick<Metrics, 'contentType' | 'read'>
 }
 
-/** The listener for operators, apart from the public one. */
+/** A server for probes and metrics, separate from the public one. */
 export interface OpsServer {
   readonly url: string
   close(): Promise<void>
 }
 
 /**
- * More than probes and a scraper ever keep: this listener must not be a way to exhaust descriptors. Whoever keeps the
- * oldest connection beyond them loses it, so that a probe always gets through.
+ * The maximum of idle connections, so that this server cannot exhaust descriptors. The oldest idle
+ * connection is closed first, so that probes always get through.
  */
 const maximumIdle = 100
-/** Those with a request under way included. */
+/** Including connections with a running request. */
 const maximumConnections = 2 * maximumIdle
 
 /**
- * Listens for operators: `/healthz`, `/readyz` and `/metrics`.
+ * Starts the server for `/healthz`, `/readyz` and `/metrics`.
  *
- * @throws OperatorError when it cannot listen there.
+ * @throws OperatorError if it cannot listen on the address.
  */
 export async function startOpsServer(
   { host, port }: OpsAddress,
@@ -60,7 +60,7 @@ export async function startOpsServer(
         void answerMetrics(response, metrics)
         break
       default:
-        sendAnswer(response, textAnswer(404, 'only /healthz, /readyz and /metrics are here\n'))
+        sendAnswer(response, textAnswer(404, 'only /healthz, /readyz and /metrics exist\n'))
     }
   })
   server.maxConnections = maximumConnections
@@ -77,14 +77,14 @@ export async function startOpsServer(
   }
 }
 
-/** Closes the connection that has idled longest, where more than so many idle. */
+/** Closes the oldest idle connections beyond a limit. */
 function keepNewest(server: Server, most: number): void {
   const idle = new Set<Socket>()
   const add = (socket: Socket): void => {
     idle.add(socket)
     const [oldest] = idle
     if (idle.size <= most || oldest === undefined) return
-    // Its `close` comes later: until then it must not stand in the place of the next.
+    // Remove it now, because its `close` event comes later.
     idle.delete(oldest)
     oldest.destroy()
   }

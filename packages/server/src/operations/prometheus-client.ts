@@ -3,10 +3,10 @@ import type * as PrometheusClient from 'prom-client'
 
 export type MetricRegistry = PrometheusClient.Registry<PrometheusClient.RegistryContentType>
 
-/** @throws OperatorError where it is not installed. */
+/** @throws OperatorError if the package is not installed. */
 export async function loadPrometheusClient(): Promise<typeof PrometheusClient> {
   return await loadOptional(
-    { name: 'prom-client', neededBy: 'the page of metrics' },
+    { name: 'prom-client', neededBy: 'the metrics endpoint' },
     async () => await import('prom-client'),
   )
 }

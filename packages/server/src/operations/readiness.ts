@@ -1,50 +1,53 @@
 import type { StoreState } from '../site/store-view.ts'
 
-/** What `/readyz` answers, as JSON. */
+/** The JSON of `/readyz`. */
 export interface Readiness {
-  /** Whether requests may be sent here: only when `ready`. */
+  /** Requests may be sent to this server only if it is `ready`. */
   readonly status: 'starting' | 'ready' | 'draining'
-  /** The build that is served; absent before the first one is. */
+  /** The served build; absent before the first one is loaded. */
   readonly buildId?: string | undefined
-  /** The digest of the values of its environment, as its module holds them; absent where it takes none. */
+  /** The digest of the environment module; absent if the build reads no environment variables. */
   readonly environment?: string | undefined
-  /** Files in its folder that its manifest does not list; absent before the first build is served. */
+  /** Files in the folder that the manifest does not list; absent before the first build is loaded. */
   readonly unlistedFiles?: number | undefined
-  /** Earlier builds of which files are answered; absent before the first build is served. */
+  /** Earlier builds with served files; absent before the first build is loaded. */
   readonly keptBuilds?: number | undefined
-  /** Those files. */
+  /** Served files of earlier builds. */
   readonly keptFiles?: number | undefined
-  /** Whether the store of the builds answers; absent without one. It takes no server out: all go on with what they have. */
+  /**
+   * Whether the store is reachable; absent without a store. An unreachable store does not affect the
+   * status.
+   */
   readonly store?: string | undefined
   readonly reload: LastReload
 }
 
 /** The last reload. */
 export interface LastReload {
-  /** How many reloads have ended since the start: a script waits for it to rise. */
+  /** The number of reloads since the start; scripts wait until it increases. */
   readonly number: number
   readonly outcome?: ReloadResult['status']
-  /** Why the new build was refused, a line each. */
+  /** Why the new build was rejected, one line each. */
   readonly problems: readonly string[]
-  /** When it ended: ISO 8601, UTC. */
+  /** The time of its end: ISO 8601, UTC. */
   readonly time?: string
 }
 
-/** How a reload ended. */
+/** The result of a reload. */
 export interface ReloadResult {
   readonly status: 'swapped' | 'unchanged' | 'refused'
   readonly problems?: readonly string[]
 }
 
-/** `reachable`, or since when and why not. */
+/** Returns `reachable`, or since when and why the store is unreachable. */
 export function describeStore(state: StoreState): string {
   return state.reachable ? 'reachable' : `unreachable since ${state.since}: ${state.problem}`
 }
 
-/** Before the first one. */
+/** The state before the first reload. */
 export const noReload: LastReload = { number: 0, problems: [] }
 
-/** The reload that ends now, after the one before. */
+/** Returns the state after a reload that ends now. */
 export function nextReload({ number }: LastReload, { status, problems = [] }: ReloadResult): LastReload {
   return { number: number + 1, outcome: status, problems, time: new Date().toISOString() }
 }

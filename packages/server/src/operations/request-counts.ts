@@ -3,18 +3,24 @@ import { wasSkewMiss } from './log-entry.ts'
 import type { RequestObserver } from './observe-requests.ts'
 import type { Site } from '../site/site.ts'
 
-/** Upper bounds in seconds; a file from memory takes well below a millisecond, a page that is rendered a few hundred. */
+/**
+ * Upper bounds in seconds: a file in memory takes far less than a millisecond, a rendered page some
+ * hundred.
+ */
 export const durationBuckets: readonly number[] = [
   0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10,
 ]
 const knownCodings: ReadonlySet<string> = new Set(['identity', 'gzip', 'br', 'zstd', 'dcb', 'dcz'])
 
-/** Requests as plain numbers, which a scrape copies: each `inc` of a counter would hash its labels again. */
+/**
+ * Counts of requests as plain numbers. Calling `inc` of `prom-client` per request would hash the labels
+ * each time.
+ */
 export interface RequestCounts {
   readonly byLabels: ReadonlyMap<string, LabelledCount>
   readonly totals: Readonly<typeof noTotals>
   readonly durations: Readonly<Durations>
-  /** Counts. */
+  /** Updates the counts. */
   readonly observer: RequestObserver
 }
 
@@ -23,7 +29,7 @@ interface LabelledCount {
   count: number
 }
 
-/** Durations by their buckets, with one more behind the last bound. */
+/** Counts of durations per bucket; the last bucket has no upper bound. */
 export interface Durations {
   seconds: number
   readonly byDuration: readonly number[]
@@ -31,7 +37,7 @@ export interface Durations {
 
 const noTotals = { begun: 0, ended: 0, aborted: 0, dropped: 0, sent: 0, saved: 0, missed: 0 }
 
-/** @param currentSite - `undefined` before the first build is loaded. */
+/** @param currentSite - returns the current site; `undefined` before the first build is loaded. */
 export function createRequestCounts(currentSite: () => Site | undefined): RequestCounts {
   const byLabels = new Map<string, LabelledCount>()
   const totals = { ...noTotals }
@@ -74,11 +80,11 @@ export function createRequestCounts(currentSite: () => Site | undefined): Reques
   return { byLabels, totals, durations, observer }
 }
 
-/** The labels with which an answer is counted. */
+/** Returns the metric labels of an answer. */
 export function labelsOf({ status, coding, cache }: AnswerSummary): LabelledCount['labels'] {
   return {
     status: `${Math.floor(status / 100)}xx`,
-    // An application may invent codings, and nobody wants a series for each.
+    // An application may send arbitrary codings, which must not create arbitrary time series.
     coding: knownCodings.has(coding) ? coding : 'other',
     cache,
   }

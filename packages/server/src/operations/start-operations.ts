@@ -13,28 +13,28 @@ import type { SiteHolder } from '../site/site-holder.ts'
 import type { RequestListener, TransportWatcher } from '../transport/transport.ts'
 import { addressOfPeer, createAddressReader, parseProxyTrust } from './trust-proxy.ts'
 
-/** What operators see of one server. */
+/** The log, probes and metrics of a server. */
 export interface Operations extends TransportWatcher {
-  /** The URL of their listener, if it is on. */
+  /** The URL of the probes and metrics, if enabled. */
   readonly url: string | undefined
-  /** The listener with what is switched on around it; itself where nothing is. */
+  /** Wraps a listener with the enabled observers; returns it unchanged without any. */
   watch(listener: RequestListener): RequestListener
-  /** From now on the server serves a build, and takes requests. */
+  /** Sets the status to `ready`. */
   becomeReady(holder: SiteHolder): void
-  /** A reload has ended: `/readyz` has its outcome. */
+  /** Records the outcome of a reload for `/readyz`. */
   noteReload(result: ReloadResult): void
-  /** For a cluster's primary process: the metrics, or why they cannot be read. */
+  /** Returns the metrics for a cluster's primary process, or why they cannot be read. */
   readMetrics(): Promise<RegistryContent | string>
-  /** From now on `/readyz` asks for no new requests. */
+  /** Sets the status to `draining`. */
   beginDraining(): void
-  /** Writes the rest of the log, and closes the operators' listener. */
+  /** Writes the rest of the log and closes the server for probes and metrics. */
   close(): Promise<void>
 }
 
 /**
- * Starts what operators see, before a build is loaded.
+ * Starts the log, probes and metrics, before a build is loaded.
  *
- * @throws OperatorError without a package that is needed, OperatorError when the address cannot be had.
+ * @throws OperatorError if a package is missing or the address is not available.
  */
 export async function startOperations({
   accessLog,
@@ -48,7 +48,7 @@ export async function startOperations({
   const toClose: { close(): Promise<void> }[] = []
 
   const trust = trustProxy === undefined ? undefined : parseProxyTrust(trustProxy)
-  // Only the log has addresses.
+  // Only the log needs addresses.
   const addressOf = accessLog === undefined ? () => '' : createAddressReader(trust)
   const peerOf = accessLog === undefined ? () => '' : addressOfPeer
   let log: AccessLog | undefined
@@ -82,7 +82,7 @@ export async function startOperations({
     })
     observers.push({
       end(exchange) {
-        // In the order in which they ended.
+        // Records the engine's answers first, to keep the order of their ends.
         engine.noteEnded()
         write(exchange)
       },
@@ -96,7 +96,7 @@ export async function startOperations({
     watch(listener) {
       return observeRequests(listener, { observers, addressOf })
     },
-    // Node remembers an address once it was read.
+    // Node caches the address after the first access.
     noteConnection: (socket) => void peerOf(socket),
     noteRefusal: observeRefusals(observers, peerOf),
     noteDrop() {
@@ -109,8 +109,8 @@ export async function startOperations({
     noteReload(result) {
       reload = nextReload(reload, result)
     },
-    // A rejection that nobody handles would end the worker, at each scrape.
-    readMetrics: async () => (await metrics?.readContent().catch(String)) ?? 'they are off',
+    // An unhandled rejection would end the worker at each scrape.
+    readMetrics: async () => (await metrics?.readContent().catch(String)) ?? 'metrics are disabled',
     beginDraining() {
       status = 'draining'
     },

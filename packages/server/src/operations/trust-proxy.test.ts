@@ -3,7 +3,7 @@ import { Socket } from 'node:net'
 import { describe, expect, test } from 'vitest'
 import { createAddressReader, parseProxyTrust } from './trust-proxy.ts'
 
-/** A request of a peer that says for whom it speaks. */
+/** A request from a peer that forwards an address. */
 function requestFrom(peer: string | undefined, forwardedFor?: string): IncomingMessage {
   const socket = new Socket()
   Object.defineProperty(socket, 'remoteAddress', { value: peer })
@@ -13,28 +13,28 @@ function requestFrom(peer: string | undefined, forwardedFor?: string): IncomingM
 }
 
 describe('createAddressReader', () => {
-  test('believes nobody unless told to', () => {
+  test('ignores forwarded addresses by default', () => {
     expect(createAddressReader(undefined)(requestFrom('::ffff:127.0.0.1', '192.0.2.1'))).toBe('127.0.0.1')
   })
 
   test.each([
-    ['a proxy that is trusted', 'loopback', '127.0.0.1', '192.0.2.1', '192.0.2.1'],
-    ['one over IPv6', 'loopback', '::1', '2001:db8::1', '2001:db8::1'],
-    ['one whose IPv4 address IPv6 carries', 'loopback', '::ffff:127.0.0.1', '192.0.2.1', '192.0.2.1'],
-    ['one that is not trusted', 'loopback', '10.0.0.1', '192.0.2.1', '10.0.0.1'],
-    ['a client that lies to a proxy', 'loopback', '127.0.0.1', '8.8.8.8, 192.0.2.1', '192.0.2.1'],
+    ['a trusted proxy', 'loopback', '127.0.0.1', '192.0.2.1', '192.0.2.1'],
+    ['a proxy over IPv6', 'loopback', '::1', '2001:db8::1', '2001:db8::1'],
+    ['a proxy with an IPv4-mapped IPv6 address', 'loopback', '::ffff:127.0.0.1', '192.0.2.1', '192.0.2.1'],
+    ['an untrusted proxy', 'loopback', '10.0.0.1', '192.0.2.1', '10.0.0.1'],
+    ['a client that forges an address', 'loopback', '127.0.0.1', '8.8.8.8, 192.0.2.1', '192.0.2.1'],
     ['two proxies', '10.0.0.0/8, loopback', '127.0.0.1', '192.0.2.1, 10.2.3.4', '192.0.2.1'],
-    ['trusted ones only', 'uniquelocal', '10.0.0.1', '10.0.0.3, 10.0.0.2', '10.0.0.3'],
-    ['a proxy that says nothing', 'loopback', '127.0.0.1', undefined, '127.0.0.1'],
+    ['trusted proxies only', 'uniquelocal', '10.0.0.1', '10.0.0.3, 10.0.0.2', '10.0.0.3'],
+    ['a proxy that forwards no address', 'loopback', '127.0.0.1', undefined, '127.0.0.1'],
     ['a proxy that hides its client', 'loopback', '127.0.0.1', 'unknown', '127.0.0.1'],
-    ['a link-local one in its zone', 'linklocal', 'fe80::1%eth0', '192.0.2.1', '192.0.2.1'],
-    ['an address by itself', '192.0.2.8', '192.0.2.8', '192.0.2.1', '192.0.2.1'],
-    ['a range of IPv6', 'fd00::/8', 'fd00::1', '192.0.2.1', '192.0.2.1'],
+    ['a link-local proxy in its zone', 'linklocal', 'fe80::1%eth0', '192.0.2.1', '192.0.2.1'],
+    ['a single address', '192.0.2.8', '192.0.2.8', '192.0.2.1', '192.0.2.1'],
+    ['an IPv6 range', 'fd00::/8', 'fd00::1', '192.0.2.1', '192.0.2.1'],
     ['one hop', 1, '198.51.100.1', '8.8.8.8, 192.0.2.1', '192.0.2.1'],
     ['two hops', '2', '198.51.100.1', '192.0.2.1, 203.0.113.1', '192.0.2.1'],
     ['no hop', 0, '198.51.100.1', '192.0.2.1', '198.51.100.1'],
     ['a unix socket', 'loopback', undefined, '192.0.2.1', '192.0.2.1'],
-  ])('%s', (_what, trust, peer, forwardedFor, expected) => {
+  ])('finds the client with %s', (_what, trust, peer, forwardedFor, expected) => {
     const addressOf = createAddressReader(parseProxyTrust(trust))
     expect(addressOf(requestFrom(peer, forwardedFor))).toBe(expected)
   })
@@ -51,7 +51,7 @@ describe('parseProxyTrust', () => {
     'fd00::/129',
     '-1',
     'loopback,',
-  ])('refuses %j', (text) => {
+  ])('rejects %j', (text) => {
     expect(() => parseProxyTrust(text)).toThrow(/expected a number of proxies, or addresses, ranges/)
   })
 })

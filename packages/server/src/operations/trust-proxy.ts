@@ -2,21 +2,24 @@ import type { IncomingMessage } from 'node:http'
 import { BlockList, isIP, type Socket } from 'node:net'
 import { forwardedAddresses, toPlainAddress } from '../protocol/forwarded-addresses.ts'
 
-/** Ranges that have a name (RFC 5735, RFC 4291, RFC 4193). */
+/** Named address ranges (RFC 5735, RFC 4291, RFC 4193). */
 const namedRanges: ReadonlyMap<string, readonly string[]> = new Map([
   ['loopback', ['127.0.0.0/8', '::1/128']],
   ['linklocal', ['169.254.0.0/16', 'fe80::/10']],
   ['uniquelocal', ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7']],
 ])
 
-/** Whether to trust a proxy: by its address, and by how many proxies stand between it and us. */
+/**
+ * Returns whether to trust a proxy, by its address and the number of proxies between it and this server.
+ */
 export type ProxyTrust = (address: string, hops: number) => boolean
 
 /**
- * Reads which proxies to trust.
+ * Parses the proxies to trust.
  *
- * @param value - a number of proxies, or a list of addresses, ranges (CIDR) and the names `loopback`, `linklocal`, `uniquelocal`.
- * @throws TypeError that names what is wrong.
+ * @param value - a number of proxies, or a list of addresses, ranges (CIDR) and the names `loopback`,
+ *   `linklocal`, `uniquelocal`.
+ * @throws TypeError that names the invalid part.
  */
 export function parseProxyTrust(value: string | number): ProxyTrust {
   const text = String(value).trim()
@@ -35,7 +38,7 @@ export function parseProxyTrust(value: string | number): ProxyTrust {
   }
 }
 
-/** Reads the client's address of a request. */
+/** Returns the client's address of a request. */
 export type AddressReader = (
   request: Pick<IncomingMessage, 'rawHeaders'> & { readonly socket: Peer },
 ) => string
@@ -43,8 +46,8 @@ export type AddressReader = (
 type Peer = Partial<Pick<Socket, 'remoteAddress'>>
 
 /**
- * Makes a reader of clients' addresses. It goes from the connection's peer through the forwarded addresses; the first
- * one that is not a trusted proxy's is the client's.
+ * Creates a function that returns the client's address. It starts with the peer of the connection and
+ * follows the forwarded addresses. The first address that is not a trusted proxy is the client.
  */
 export function createAddressReader(trust: ProxyTrust | undefined): AddressReader {
   if (trust === undefined) return ({ socket }) => addressOfPeer(socket)
@@ -53,7 +56,7 @@ export function createAddressReader(trust: ProxyTrust | undefined): AddressReade
     const noted = forwardedAddresses(request.rawHeaders)
     for (let hops = 0; trustsPeer(trust, address, hops); hops += 1) {
       const next = noted.pop()
-      // The end of the list, or a name that hides the address.
+      // The list ends, or a proxy hides the address.
       if (next === undefined) break
       address = next
     }
@@ -61,12 +64,12 @@ export function createAddressReader(trust: ProxyTrust | undefined): AddressReade
   }
 }
 
-/** The peer of a unix socket has no address; the permissions of the socket's file let it in. */
+/** The peer of a unix socket has no address; the permissions of the socket's file control its access. */
 function trustsPeer(trust: ProxyTrust, address: string, hops: number): boolean {
   return (address === '' && hops === 0) || trust(address, hops)
 }
 
-/** The address of the connection's peer; `''` over a unix socket. */
+/** Returns the address of the connection's peer; `''` over a unix socket. */
 export function addressOfPeer({ remoteAddress }: Peer): string {
   return toPlainAddress(remoteAddress ?? '')
 }

@@ -12,7 +12,7 @@ describe('parseAcceptEncoding', () => {
     ['an absent field', undefined, none],
     ['an empty field', '', none],
     ['a coding', 'gzip', { ...none, gzip: 10000 }],
-    ['what browsers send', 'gzip, deflate, br, zstd', { ...none, zstd: 10000, br: 10000, gzip: 10000 }],
+    ['the field of browsers', 'gzip, deflate, br, zstd', { ...none, zstd: 10000, br: 10000, gzip: 10000 }],
     ['no white space', 'gzip,br', { ...none, br: 10000, gzip: 10000 }],
     ['tabs and spaces', '\tgzip \t, br\t;\tq=0.5', { ...none, br: 5000, gzip: 10000 }],
     ['upper case', 'GZIP;Q=0.5, Br', { ...none, br: 10000, gzip: 5000 }],
@@ -25,18 +25,18 @@ describe('parseAcceptEncoding', () => {
     ],
     ['q=0 as a refusal', 'br;q=0, gzip', { ...none, gzip: 10000 }],
     [
-      'a wildcard for what is not named',
+      'a wildcard for unnamed codings',
       'br;q=0.2, *;q=0.7',
       { ...none, zstd: 7000, br: 2000, gzip: 7000, identity: 7000 },
     ],
-    ['a wildcard that refuses the rest', 'br, *;q=0', { ...none, br: 10000, identity: 0 }],
-    ['a wildcard that refuses all but identity', 'identity, *;q=0', { ...none, identity: 10000 }],
+    ['a wildcard that refuses all other codings', 'br, *;q=0', { ...none, br: 10000, identity: 0 }],
+    ['a wildcard that refuses all codings but identity', 'identity, *;q=0', { ...none, identity: 10000 }],
     ['identity refused', 'identity;q=0', { ...none, identity: 0 }],
-    ['identity wanted less', 'identity;q=0.5, gzip', { ...none, gzip: 10000, identity: 5000 }],
+    ['identity with a lower weight', 'identity;q=0.5, gzip', { ...none, gzip: 10000, identity: 5000 }],
     ['the higher q-value of a coding named twice', 'br;q=0.1, br;q=0.9, br;q=0.5', { ...none, br: 9000 }],
-    ['a coding that merely holds the name of another', 'gzipped, brotli, xbr', none],
+    ['a coding whose name contains another name', 'gzipped, brotli, xbr', none],
     [
-      'codings with a dictionary, by name alone',
+      'codings with a dictionary only by name',
       'dcb;q=0.5, DCZ, *',
       { zstd: 10000, br: 10000, gzip: 10000, dcb: 5000, dcz: 10000, identity: 10000 },
     ],
@@ -47,22 +47,22 @@ describe('parseAcceptEncoding', () => {
 
   test.each([
     ['a q-value above 1', 'br;q=1.5'],
-    ['a q-value above 1 by a digit', 'br;q=1.001'],
+    ['a q-value that slightly exceeds 1', 'br;q=1.001'],
     ['four digits', 'br;q=0.1234'],
     ['a sign', 'br;q=-1'],
     ['an exponent', 'br;q=1e0'],
     ['no digit', 'br;q='],
-    ['a point first', 'br;q=.5'],
+    ['a leading point', 'br;q=.5'],
     ['another parameter', 'br;level=5'],
     ['a parameter after the q-value', 'br;q=0.5;level=5'],
     ['two tokens', 'br br'],
-    ['a separator inside', 'br/1'],
+    ['a separator in its name', 'br/1'],
     ['a quoted coding', '"br"'],
   ])('ignores a member with %s and keeps the others', (_what, member) => {
     expect(parseAcceptEncoding(`${member}, gzip;q=0.3`)).toEqual({ ...none, gzip: 3000 })
   })
 
-  test('answers weights within bounds to any text', () => {
+  test('returns weights within bounds for any text', () => {
     const likely = fc
       .array(fc.constantFrom('gzip', 'br', 'zstd', '*', 'identity', ';', 'q=', '0', '1', '.', ',', ' ', '"'))
       .map((pieces) => pieces.join(''))
@@ -78,7 +78,7 @@ describe('parseAcceptEncoding', () => {
     ['a', ' ', ',', ';', 'gzip,', 'gzip;q=0.', 'gzip;q=0.5,', 'br ;', '*;q=1,'],
     ['', 'gzip', 'br;q=0.'],
   )
-  test('reads 100 KB of anything in linear time', () => {
+  test('parses 100 KB in linear time', () => {
     for (const field of hostile) {
       expect(millisecondsOf(() => parseAcceptEncoding(field))).toBeLessThan(linearTimeLimit)
     }
@@ -86,8 +86,8 @@ describe('parseAcceptEncoding', () => {
 })
 
 describe('codingWeights', () => {
-  test('answers what parseAcceptEncoding answers, however often and in whatever order it is asked', () => {
-    // More fields than it remembers, some of them longer than it keeps.
+  test('returns the results of parseAcceptEncoding in any order and number of calls', () => {
+    // More fields than the cache holds, some of them longer than it permits.
     const fields = Array.from({ length: 600 }, (_, index) => `gzip;q=0.${index}${', br'.repeat(index % 90)}`)
     fc.assert(
       fc.property(fc.array(fc.constantFrom(undefined, '', ...fields), { maxLength: 50 }), (asked) => {

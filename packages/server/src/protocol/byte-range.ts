@@ -1,15 +1,15 @@
-/** Part of a representation, in bytes, both ends included. */
+/** A range of bytes, both ends included. */
 export interface ByteRange {
   readonly first: number
   readonly last: number
 }
 
-// RFC 9110 §14.1.1; optional white space as §5.6.1 allows it around the members of a list.
+// RFC 9110 §14.1.1, with the optional white space and commas of §5.6.1.
 const singleRange = /^bytes=[ \t,]*(\d*)-(\d*)[ \t,]*$/i
 
 /**
- * Reads a `Range` field against a representation of `size` bytes (RFC 9110 §14.2). `undefined` means
- * that the field is to be ignored: another unit, several ranges, or malformed.
+ * Parses a `Range` field for a representation of `size` bytes (RFC 9110 §14.2). Returns `undefined` if the
+ * field must be ignored: another unit, several ranges, or malformed.
  */
 export function parseByteRange(field: string, size: number): ByteRange | 'unsatisfiable' | undefined {
   const match = singleRange.exec(field)
@@ -18,7 +18,7 @@ export function parseByteRange(field: string, size: number): ByteRange | 'unsati
   if (firstDigits === '') return suffixRange(Number(lastDigits), size)
   const first = Number(firstDigits)
   const last = lastDigits === '' ? Number.POSITIVE_INFINITY : Number(lastDigits)
-  // Numbers beyond 2^53 lose digits, but stay beyond any size; only their order needs all digits.
+  // Numbers above 2^53 lose digits but exceed every size. Only their order needs all digits.
   if (last < first || (last === first && isLess(lastDigits, firstDigits))) return undefined
   if (first >= size) return 'unsatisfiable'
   return { first, last: Math.min(last, size - 1) }
@@ -26,7 +26,7 @@ export function parseByteRange(field: string, size: number): ByteRange | 'unsati
 
 function suffixRange(length: number, size: number): ByteRange | 'unsatisfiable' | undefined {
   if (length === 0) return 'unsatisfiable'
-  // A suffix of nothing is satisfiable (§14.1.2), yet no Content-Range can express it.
+  // A suffix of an empty file is satisfiable (§14.1.2), but Content-Range cannot express it.
   if (size === 0) return undefined
   return { first: Math.max(0, size - length), last: size - 1 }
 }

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { connectionLimits } from './connection-limits.ts'
 
 describe('connectionLimits', () => {
-  test('is what docs/http.md says', () => {
+  test('matches docs/http.md', () => {
     expect(connectionLimits).toEqual({
       headersTimeout: 15_000,
       requestTimeout: 30_000,
@@ -16,17 +16,17 @@ describe('connectionLimits', () => {
     })
   })
 
-  test('ends slow heads before slow requests, and looks often enough to notice', () => {
+  test('ends slow heads before slow requests and checks often enough', () => {
     const { headersTimeout, requestTimeout, connectionsCheckingInterval } = connectionLimits
     expect(headersTimeout).toBeLessThan(requestTimeout)
     expect(connectionsCheckingInterval).toBeLessThan(headersTimeout)
   })
 
-  test('keeps connections longer than the 60 seconds of the usual load balancers', () => {
+  test('keeps connections longer than the usual 60 seconds of load balancers', () => {
     expect(connectionLimits.keepAliveTimeout).toBeGreaterThan(60_000)
   })
 
-  test('leaves the strict parser as it is', () => {
+  test('keeps the strict parser', () => {
     expect(connectionLimits).not.toHaveProperty('insecureHTTPParser')
   })
 })

@@ -1,32 +1,41 @@
-/** What clients may cost. Node's parser is the strict one: `insecureHTTPParser` is never set. */
+/** Limits for clients. Node's strict parser is used: `insecureHTTPParser` is never set. */
 export const connectionLimits = {
-  /** Milliseconds for the whole head of a request; a slower client gets a 408. */
+  /** Milliseconds for the head of a request; a slower client gets 408. */
   headersTimeout: 15_000,
-  /** Milliseconds for a whole request, whose body nobody wants. */
+  /** Milliseconds for a whole request without an application that reads its body. */
   requestTimeout: 30_000,
-  /** Milliseconds for a whole request where an application wants its body: Node's own default. */
+  /** Milliseconds for a whole request with an application that reads its body: Node's default. */
   uploadTimeout: 300_000,
-  /** Milliseconds that a socket may idle between requests: above the 60 s of the usual load balancers. */
+  /**
+   * Milliseconds that a connection may idle between requests: longer than the usual 60 s of load balancers.
+   */
   keepAliveTimeout: 65_000,
-  /** Milliseconds without a byte either way amid a request, after which a connection is cut off. */
+  /**
+   * Milliseconds without a byte in either direction during a request, after which the connection is closed.
+   */
   socketTimeout: 60_000,
   /** Milliseconds between checks of the first two limits. */
   connectionsCheckingInterval: 5000,
-  /** Bytes of a request's head. */
+  /** The maximum size of a request's head in bytes. */
   maxHeaderSize: 16_384,
-  /** Sockets at once in one process, so that memory stays bounded; more are closed at once. */
+  /**
+   * The maximum number of connections per process, to bound the memory. Further connections are closed
+   * immediately.
+   */
   maximumConnections: 10_000,
-  /** Requests under way over HTTP/2 in one process, which its sessions share: as many as there may be connections. */
+  /**
+   * The maximum number of running HTTP/2 requests per process, equal to the maximum number of connections.
+   */
   maximumStreams: 10_000,
 }
 
 export type ConnectionLimits = Readonly<typeof connectionLimits>
 
-/** Milliseconds that a new connection has for its first request before a server that stops counts it as idle. */
+/** Milliseconds that a new connection has for its first request when the server stops. */
 export const newConnectionGrace = 1000
 
-/** Bytes within a time limit that show that a transfer goes on: a byte now and then does not. */
+/** The number of bytes per time limit that counts as progress. Single bytes do not. */
 export const minimumProgressBytes: number = 64 * 1024
 
-/** In milliseconds, 24.8 days: Node fires a timer that should wait for longer at once. */
+/** In milliseconds (24.8 days). Node fires longer timers immediately. */
 export const maximumTimeout: number = 2 ** 31 - 1

@@ -6,11 +6,11 @@ import { hostileTexts, linearTimeLimit, millisecondsOf } from '../../test/suppor
 const ours = '"abc"'
 
 describe('entityTagOf', () => {
-  test('is the first 128 bits of the digest, in quotes', () => {
+  test('returns the first 128 bits of the digest in quotes', () => {
     expect(entityTagOf('00ff'.repeat(16))).toBe('"AP8A_wD_AP8A_wD_AP8A_w"')
   })
 
-  test('is a strong tag that both comparisons find', () => {
+  test('returns a strong tag that both comparisons match', () => {
     const digest = fc
       .uint8Array({ minLength: 32, maxLength: 32 })
       .map((bytes) => Buffer.from(bytes).toString('hex'))
@@ -33,20 +33,20 @@ describe.each([
     ['any', '*'],
     ['the first of a list', '"abc", "x"'],
     ['the last of a list', '"x", "y","abc"'],
-    ['a list with weak ones', 'W/"x", "abc"'],
+    ['a list with weak tags', 'W/"x", "abc"'],
     ['a list with empty members', ', ,"abc",,'],
-    ['a list after a tag that holds a comma', '"a,b", "abc"'],
-    ['a list after a tag that holds another in part', '"x,W/", "abc"'],
+    ['a list after a tag that contains a comma', '"a,b", "abc"'],
+    ['a list after a tag that contains a part of another', '"x,W/", "abc"'],
     ['a list after an empty tag', '"", "abc"'],
     ['a list after obs-text', '"\u00e9", "abc"'],
     ['tabs between', '"x"\t,\t"abc"\t'],
-  ])('finds it as %s', (_what, field) => {
+  ])('finds the tag as %s', (_what, field) => {
     expect(matches(field, ours)).toBe(true)
   })
 
   test.each([
     ['another', '"abd"'],
-    ['another in part', '"abc'],
+    ['a part of another tag', '"abc'],
     ['without quotes', 'abc'],
     ['another case', '"ABC"'],
     ['inside another tag', '"x,abc"'],
@@ -54,14 +54,14 @@ describe.each([
     ['an empty field', ''],
     ['a list with a wildcard', '"x", *'],
     ['a lower-case weakness', 'w/"abc"'],
-    ['a space inside', '" abc"'],
-    ['after malformed text', 'junk, "abc"'],
-    ['without a comma', '"x" "abc"'],
-  ])('does not find it in %s', (_what, field) => {
+    ['a space in a tag', '" abc"'],
+    ['malformed text before the tag', 'junk, "abc"'],
+    ['a list without a comma', '"x" "abc"'],
+  ])('does not find the tag in %s', (_what, field) => {
     expect(matches(field, ours)).toBe(false)
   })
 
-  test('answers to any text, and only where the tag stands', () => {
+  test('matches in any text only if the tag is a member', () => {
     const likely = fc
       .array(fc.constantFrom('"abc"', 'W/', '"', ',', ' ', '*', 'abc', '"x"', '\t'))
       .map((pieces) => pieces.join(''))
@@ -72,7 +72,7 @@ describe.each([
     )
   })
 
-  test('reads 100 KB of anything in linear time', () => {
+  test('parses 100 KB in linear time', () => {
     for (const field of hostileTexts(
       ['"', 'W/', '"",', '"a" ', '"a",', ' ', ',', 'a', ', '],
       ['', '"', '"x"'],
@@ -83,7 +83,7 @@ describe.each([
 })
 
 describe('weakness', () => {
-  test.each(['W/"abc"', 'W/"x", W/"abc"', 'W/"abc", "x"'])('%s matches weakly, never strongly', (field) => {
+  test.each(['W/"abc"', 'W/"x", W/"abc"', 'W/"abc", "x"'])('matches %s weakly, never strongly', (field) => {
     expect(matchesWeakly(field, ours)).toBe(true)
     expect(matchesStrongly(field, ours)).toBe(false)
   })

@@ -4,7 +4,7 @@ import { collectOverrides, extendVary, overrideFields } from './field-list.ts'
 const defaults = ['Content-Type', 'text/html', 'Vary', 'Accept-Encoding', 'Cache-Control', 'no-cache']
 
 describe('overrideFields', () => {
-  test('replaces a default in its place, whatever the letters, and never doubles it', () => {
+  test('replaces a default at its position without duplicating it, regardless of letter case', () => {
     const overrides = collectOverrides([{ 'cache-CONTROL': 'max-age=60' }])
     expect(overrideFields(defaults, overrides)).toEqual([
       'Content-Type',
@@ -16,7 +16,7 @@ describe('overrideFields', () => {
     ])
   })
 
-  test('takes a default away with null, and adds what was not there', () => {
+  test('removes a default with null and adds new fields', () => {
     const overrides = collectOverrides([{ 'Cache-Control': null, 'X-One': '1', 'X-None': null }])
     expect(overrideFields(defaults, overrides)).toEqual([
       'Content-Type',
@@ -28,7 +28,7 @@ describe('overrideFields', () => {
     ])
   })
 
-  test('extends Vary, and cannot take it away', () => {
+  test('extends Vary and never removes it', () => {
     expect(overrideFields(['Vary', 'Accept-Encoding'], collectOverrides([{ vary: 'Origin' }]))).toEqual([
       'Vary',
       'Origin, Accept-Encoding',
@@ -39,14 +39,14 @@ describe('overrideFields', () => {
     ])
   })
 
-  test('lets a later set win', () => {
+  test('prefers later sets', () => {
     const overrides = collectOverrides([{ 'X-A': '1', 'X-B': '1' }, { 'x-a': '2' }])
     expect(overrideFields([], overrides)).toEqual(['x-a', '2', 'X-B', '1'])
   })
 })
 
 describe('extendVary', () => {
-  test('takes a list, of which it has nothing twice', () => {
+  test('extends a list without duplicates', () => {
     expect(extendVary('accept, Origin', 'Accept-Encoding, Accept, Sec-Fetch-Mode')).toBe(
       'accept, Origin, Accept-Encoding, Sec-Fetch-Mode',
     )
@@ -59,7 +59,7 @@ describe('extendVary', () => {
     ['origin,,  Accept', 'origin, Accept, Accept-Encoding'],
     ['accept-encoding', 'accept-encoding'],
     ['*', '*'],
-  ])('of %j is %j', (existing, extended) => {
+  ])('extends %j to %j', (existing, extended) => {
     expect(extendVary(existing, 'Accept-Encoding')).toBe(extended)
   })
 })

@@ -4,16 +4,16 @@ import type { FieldValues } from '@serve-dist/manifest'
 /** Fields that override defaults, by lower-case name. */
 export type FieldOverrides = ReadonlyMap<string, FieldOverride>
 
-/** A field as somebody spelled it; the value `null` takes the default away. */
+/** A field with the letter case of its rule. The value `null` removes the default. */
 interface FieldOverride {
   readonly name: string
   readonly value: string | null
 }
 
-/** One map for all files without a rule. */
+/** One shared map for all files without a rule. */
 const noOverrides: FieldOverrides = new Map()
 
-/** Several sets of fields as one: a later value replaces an earlier one, whatever the letters' case. */
+/** Merges sets of fields. Later values replace earlier ones; names are case-insensitive. */
 export function collectOverrides(sets: readonly FieldValues[]): FieldOverrides {
   if (sets.length === 0) return noOverrides
   const overrides = new Map<string, FieldOverride>()
@@ -24,8 +24,8 @@ export function collectOverrides(sets: readonly FieldValues[]): FieldOverrides {
 }
 
 /**
- * A flat list of fields (names and values by turns) with the overrides in their places: a default is
- * replaced or taken away, never doubled; `Vary` is extended (RFC 9110 §12.5.5).
+ * Applies overrides to a flat list of alternating names and values. A default is replaced or removed, never
+ * duplicated. `Vary` is extended (RFC 9110 §12.5.5).
  */
 export function overrideFields(fields: readonly string[], overrides: FieldOverrides): readonly string[] {
   if (overrides.size === 0) return fields
@@ -44,7 +44,7 @@ export function overrideFields(fields: readonly string[], overrides: FieldOverri
   return result
 }
 
-/** The members of a `Vary` with more of them; `*` says everything already. */
+/** Adds members to a `Vary`. `*` already includes every field. */
 export function extendVary(existing: string, more: string): string {
   const members = membersOf(existing)
   for (const name of membersOf(more)) {

@@ -1,4 +1,4 @@
-/** Yields the fields of an answer, which lists names and values by turns. */
+/** Yields the fields of an answer, which lists names and values alternately. */
 export function* fieldPairs({
   fields,
 }: {

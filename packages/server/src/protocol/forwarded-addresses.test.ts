@@ -22,11 +22,11 @@ describe('forwardedAddresses', () => {
     ['Forwarded', 'for="192.0.2.\\2"', ['192.0.2.2']],
     ['Forwarded', 'for=6.6.6.6;a="b, for="[2001:db8::1]"', ['6.6.6.6', '2001:db8::1']],
     ['Via', '1.1 a', []],
-  ])('%s: %s', (name, value, expected) => {
+  ])('parses %s: %s', (name, value, expected) => {
     expect(forwardedAddresses(['Host', 'a', name, value])).toEqual(expected)
   })
 
-  test('reads several lines as one list, and X-Forwarded-For before Forwarded', () => {
+  test('joins several lines to one list and prefers X-Forwarded-For to Forwarded', () => {
     const lines = [
       ['x-forwarded-for', '192.0.2.1'],
       ['Forwarded', 'for=192.0.2.9'],
@@ -36,7 +36,7 @@ describe('forwardedAddresses', () => {
   })
 
   test.each(['for="[2001:db8::1]"', 'host="a, for=6.6.6.6";for="[2001:db8::1]:80";by="192.0.2.1:80"'])(
-    'reads what the last proxy wrote, whatever a client sent before it: %s',
+    'reads the address of the last proxy despite forged values of a client: %s',
     (element) => {
       const pieces = fc.constantFrom('for=6.6.6.6', ';', ',', '"', '\\', ' ', 'a=', 'b')
       const sent = fc.array(pieces, { maxLength: 12 }).map((chosen) => chosen.join(''))
@@ -49,7 +49,7 @@ describe('forwardedAddresses', () => {
     },
   )
 
-  test('answers with addresses alone, whatever comes', () => {
+  test('returns only addresses for any text', () => {
     fc.assert(
       fc.property(fc.string(), fc.constantFrom('Forwarded', 'X-Forwarded-For'), (text, name) => {
         for (const address of forwardedAddresses([name, text])) {
@@ -73,7 +73,7 @@ describe('toPlainAddress', () => {
     ['::1', '::1'],
     ['127.0.0.1', '127.0.0.1'],
     ['', ''],
-  ])('%s: %s', (address, expected) => {
+  ])('maps %s to %s', (address, expected) => {
     expect(toPlainAddress(address)).toBe(expected)
   })
 })

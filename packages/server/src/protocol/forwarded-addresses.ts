@@ -1,15 +1,15 @@
 import { isIP } from 'node:net'
 import { joinedField } from './request-head.ts'
 
-/** One of `Forwarded`'s pairs (RFC 7239 §4): a token, then a token or a quoted string. */
+/** A pair of `Forwarded` (RFC 7239 §4): a token, then a token or a quoted string. */
 const pair = /([\w!#$%&'*+.^`|~-]+)=(?:"((?:[^"\\]|\\.)*)"|([^\s",;]*))/g
 
 /**
- * The addresses that proxies have noted, the client's own first; what is no address (`unknown`, a hidden
- * name) is `undefined`. `X-Forwarded-For` counts where both fields are there: proxies that know nothing of
- * `Forwarded` (RFC 7239) pass on a client's.
+ * Returns the addresses that proxies have recorded, the client's first. Entries that are not addresses
+ * (`unknown`, a hidden name) are `undefined`. `X-Forwarded-For` takes precedence, because proxies that do
+ * not know `Forwarded` (RFC 7239) pass on a client's field.
  *
- * @param rawFields - names and values by turns, as `IncomingMessage.rawHeaders` has them.
+ * @param rawFields - alternating names and values, as in `IncomingMessage.rawHeaders`.
  */
 export function forwardedAddresses(rawFields: readonly string[]): (string | undefined)[] {
   const listed = joinedField(rawFields, 'x-forwarded-for')
@@ -18,7 +18,10 @@ export function forwardedAddresses(rawFields: readonly string[]): (string | unde
   return forwarded === undefined ? [] : elementsOf(forwarded).map(readFor)
 }
 
-/** From the end, where the last proxy wrote: a quote that a client left open takes in nothing of what follows it. */
+/**
+ * Splits the list from its end, which the last proxy wrote. An unclosed quote of a client then cannot hide
+ * later elements.
+ */
 function elementsOf(list: string): string[] {
   const elements: string[] = []
   let isQuoted = false
@@ -46,17 +49,17 @@ function readFor(text: string): string | undefined {
   return undefined
 }
 
-/** RFC 7239 §6: an address, of IPv6 in brackets, with or without a port. */
+/** Parses an address, an IPv6 address in brackets, with or without a port (RFC 7239 §6). */
 function readNode(text: string): string | undefined {
   const node = text.trim()
   const [, bracketed] = /^\[([^\]]*)\](?::\d+)?$/.exec(node) ?? []
   const [, withoutPort] = /^([\d.]+):\d+$/.exec(node) ?? []
   const address = bracketed ?? withoutPort ?? node
-  // A zone means something to the proxy's own machine alone.
+  // A zone is meaningful only on the proxy's own machine.
   return isIP(address) === 0 || address.includes('%') ? undefined : toPlainAddress(address)
 }
 
-/** An IPv4 address as such, also where a socket of IPv6 shows it (RFC 4291 §2.5.5.2). */
+/** Converts an IPv4-mapped IPv6 address to IPv4 (RFC 4291 §2.5.5.2). */
 export function toPlainAddress(address: string): string {
   const [, mapped] = /^::ffff:([\d.]+)$/i.exec(address) ?? []
   return mapped ?? address

@@ -7,7 +7,7 @@ const example = Date.UTC(1994, 10, 6, 8, 49, 37)
 const year2026 = Date.UTC(2026, 0, 1)
 const names = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat']
 const longNames = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday']
-// Date.parse takes years below 100 for those of the last century.
+// `Date.parse` interprets years below 100 as years of the last century.
 const anyTime = fc.integer({ min: Date.UTC(100, 0, 1) / 1000, max: Date.UTC(9999, 11, 31) / 1000 })
 
 describe('parseHttpDate', () => {
@@ -24,7 +24,7 @@ describe('parseHttpDate', () => {
     ['a leap second', 'Sat, 31 Dec 2016 23:59:60 GMT', Date.UTC(2017, 0, 1)],
     ['a year below 100', 'Sat, 01 Jan 0050 00:00:00 GMT', new Date('0050-01-01T00:00:00Z').getTime()],
     ['two digits up to 50 years ahead', 'Wednesday, 01-Jan-76 00:00:00 GMT', Date.UTC(2076, 0, 1)],
-    ['two digits beyond that as past', 'Saturday, 01-Jan-77 00:00:00 GMT', Date.UTC(1977, 0, 1)],
+    ['two digits beyond that as a past year', 'Saturday, 01-Jan-77 00:00:00 GMT', Date.UTC(1977, 0, 1)],
   ])('reads %s', (_what, text, time) => {
     expect(parseHttpDate(text, year2026)).toBe(time)
   })
@@ -51,7 +51,7 @@ describe('parseHttpDate', () => {
     'Sun, 06 Nov 1994 08:49:37 GMT, Sun, 06 Nov 1994 08:49:37 GMT',
     'Sunday, 06-Nov-1994 08:49:37 GMT',
     'Sun Nov 6 08:49:37 1994',
-  ])('reads no date in %j', (text) => {
+  ])('rejects %j', (text) => {
     expect(parseHttpDate(text)).toBeUndefined()
   })
 
@@ -67,7 +67,7 @@ describe('parseHttpDate', () => {
     )
   })
 
-  test('reads the RFC 850 form of every time of these decades', () => {
+  test('parses the RFC 850 form of every time of these decades', () => {
     fc.assert(
       fc.property(fc.integer({ min: Date.UTC(1977, 0, 1) / 1000, max: year2026 / 1000 }), (seconds) => {
         const date = new Date(seconds * 1000)
@@ -78,7 +78,7 @@ describe('parseHttpDate', () => {
     )
   })
 
-  test('answers to any text a whole second or nothing', () => {
+  test('returns a whole second or undefined for any text', () => {
     const likely = fc
       .tuple(
         fc.constantFrom('Sun', 'Sunday'),
@@ -100,7 +100,7 @@ describe('parseHttpDate', () => {
     )
   })
 
-  test('reads 100 KB of anything in linear time', () => {
+  test('parses 100 KB in linear time', () => {
     for (const text of hostileTexts(['0', ' ', 'Sun, ', 'Sunday, 06-Nov-94 08:49:37 GMT'], ['', 'Sun, '])) {
       expect(millisecondsOf(() => parseHttpDate(text))).toBeLessThan(linearTimeLimit)
     }
@@ -108,7 +108,7 @@ describe('parseHttpDate', () => {
 })
 
 describe('formatHttpDate', () => {
-  test('writes IMF-fixdate', () => {
+  test('formats IMF-fixdate', () => {
     expect(formatHttpDate(example)).toBe('Sun, 06 Nov 1994 08:49:37 GMT')
   })
 
@@ -116,7 +116,7 @@ describe('formatHttpDate', () => {
     expect(formatHttpDate(example + 999)).toBe('Sun, 06 Nov 1994 08:49:37 GMT')
   })
 
-  test('is read back as the same second', () => {
+  test('is parsed to the same second', () => {
     fc.assert(
       fc.property(anyTime, (seconds) => {
         expect(parseHttpDate(formatHttpDate(seconds * 1000))).toBe(seconds * 1000)

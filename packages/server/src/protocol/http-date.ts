@@ -2,7 +2,7 @@ const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', '
 const time = String.raw`(?<hour>\d\d):(?<minute>\d\d):(?<second>\d\d)`
 const month = `(?<month>${months.join('|')})`
 
-// RFC 9110 §5.6.7: IMF-fixdate, and the two obsolete forms that a recipient must still read.
+// RFC 9110 §5.6.7: IMF-fixdate, and the two obsolete forms that recipients must accept.
 const forms = [
   new RegExp(`^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), (?<day>\\d\\d) ${month} (?<year>\\d{4}) ${time} GMT$`),
   new RegExp(
@@ -12,11 +12,11 @@ const forms = [
 ]
 
 /**
- * Reads an HTTP-date in any of its three forms: milliseconds since the epoch, or `undefined` when it is
- * none (then the field that held it is ignored). `now` places the two-digit year of RFC 850.
+ * Parses an HTTP-date in any of its three forms. Returns milliseconds since the epoch, or `undefined` for
+ * invalid dates, whose fields are ignored. `now` resolves the two-digit year of RFC 850.
  */
 export function parseHttpDate(text: string, now: number = Date.now()): number | undefined {
-  // No form is longer than `Wednesday, 01-Jan-26 00:00:00 GMT`.
+  // The longest form is `Wednesday, 01-Jan-26 00:00:00 GMT`.
   if (text.length > 33) return undefined
   for (const form of forms) {
     const parts = form.exec(text)?.groups
@@ -28,9 +28,9 @@ export function parseHttpDate(text: string, now: number = Date.now()): number | 
 let lastFormatted = Number.NaN
 let lastText = ''
 
-/** The IMF-fixdate of a time in milliseconds, its fraction of a second cut off. */
+/** Formats a time in milliseconds as IMF-fixdate. Fractions of a second are cut off. */
 export function formatHttpDate(milliseconds: number): string {
-  // The files of a build mostly share one time: and then one string.
+  // Most files of a build have the same time and share one string.
   if (milliseconds !== lastFormatted) {
     lastText = new Date(milliseconds).toUTCString()
     lastFormatted = milliseconds
@@ -47,12 +47,12 @@ function toMilliseconds(parts: Partial<Record<string, string>>, now: number): nu
   const year = parts['year']?.length === 2 ? fullYear(Number(parts['year']), now) : Number(parts['year'])
   const date = new Date(0)
   date.setUTCFullYear(year, monthIndex, day)
-  // A day that the month does not have would roll over into the next.
+  // `Date` would convert an invalid day to one of the next month.
   if (date.getUTCDate() !== day || date.getUTCMonth() !== monthIndex) return undefined
   return date.setUTCHours(hour, minute, second)
 }
 
-/** RFC 9110 §5.6.7: a two-digit year that appears to be over 50 years ahead is the past one with these digits. */
+/** RFC 9110 §5.6.7: a two-digit year that appears to be over 50 years in the future is in the past. */
 function fullYear(digits: number, now: number): number {
   const thisYear = new Date(now).getUTCFullYear()
   const year = thisYear - (thisYear % 100) + digits

@@ -3,8 +3,8 @@ import type { RequestFields } from './request-fields.ts'
 const refused = /^q=0(?:\.0{0,3})?$/
 
 /**
- * Whether a browser asks for a page to show: `Sec-Fetch-Mode: navigate`, or, from a client that does not
- * send that field, an `Accept` that names `text/html`.
+ * Returns whether a browser requests a page to show: `Sec-Fetch-Mode: navigate`, or without that field an
+ * `Accept` with `text/html`.
  */
 export function isNavigation(request: RequestFields): boolean {
   if (request.method !== 'GET' && request.method !== 'HEAD') return false
@@ -12,7 +12,7 @@ export function isNavigation(request: RequestFields): boolean {
   return request.accept !== undefined && namesHtml(request.accept)
 }
 
-/** RFC 9110 §12.5.1: the type itself, not a wildcard, and not with a q-value of zero. */
+/** RFC 9110 §12.5.1: `text/html` itself without a q-value of zero; wildcards do not count. */
 function namesHtml(accept: string): boolean {
   return accept
     .toLowerCase()

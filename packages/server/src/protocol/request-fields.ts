@@ -1,7 +1,10 @@
-/** The part of a request that decides its answer; an absent field is `undefined`, a repeated one is joined (RFC 9110 §5.3). */
+/**
+ * The parts of a request that affect its answer. Absent fields are `undefined`; repeated fields are joined
+ * (RFC 9110 §5.3).
+ */
 export interface RequestFields {
   readonly method: string
-  /** As it stands in the request line (RFC 9112 §3.2). */
+  /** The target of the request line (RFC 9112 §3.2). */
   readonly target: string
   readonly accept: string | undefined
   readonly acceptEncoding: string | undefined
@@ -14,12 +17,12 @@ export interface RequestFields {
   readonly secFetchMode: string | undefined
   /** The dictionary that the client has (RFC 9842 §2.2). */
   readonly availableDictionary: string | undefined
-  /** As the next: read only beside `Available-Dictionary`, which alone asks for it. */
+  /** This and the next field are read only together with `Available-Dictionary`. */
   readonly secFetchSite: string | undefined
   readonly origin: string | undefined
 }
 
-/** A request for `/` that has none of these fields. */
+/** A request for `/` without any of these fields. */
 export const noRequestFields: RequestFields = {
   method: 'GET',
   target: '/',

@@ -1,7 +1,10 @@
-/** Fields as they were sent, names and values by turns: `IncomingMessage.rawHeaders`. */
+/** Alternating names and values, as in `IncomingMessage.rawHeaders`. */
 type RawFields = readonly string[]
 
-/** Where the next value of a field stands in a raw list, or -1; nothing is copied, for it runs on every request. */
+/**
+ * Returns the position of the next value of a field, or -1. It copies nothing because it runs for every
+ * request.
+ */
 export function findField(fields: RawFields, name: string, from = 0): number {
   for (let index = from; index + 1 < fields.length; index += 2) {
     if (equalsIgnoringCase(fields[index] ?? '', name)) return index + 1
@@ -9,12 +12,12 @@ export function findField(fields: RawFields, name: string, from = 0): number {
   return -1
 }
 
-/** The first value of a field: of those that must not be repeated, the one that counts. */
+/** Returns the first value of a field. */
 export function firstField(fields: RawFields, name: string): string | undefined {
   return fields[findField(fields, name)]
 }
 
-/** All lines of a list-based field as one (RFC 9110 §5.3). */
+/** Joins all lines of a list-based field (RFC 9110 §5.3). */
 export function joinedField(fields: RawFields, name: string): string | undefined {
   const values: string[] = []
   for (let at = findField(fields, name); at !== -1; at = findField(fields, name, at + 1)) {
@@ -24,8 +27,8 @@ export function joinedField(fields: RawFields, name: string): string | undefined
 }
 
 /**
- * Whether a name is this one in any case; without a copy in lower case. From the end, where names of one length
- * differ. In a token (RFC 9110 §5.6.2) the bit tells nothing but the case of a letter.
+ * Compares a name case-insensitively without a lower-case copy. It starts at the end, where names of equal
+ * length differ most. In tokens (RFC 9110 §5.6.2), the bit 0x20 only changes the case of letters.
  */
 export function equalsIgnoringCase(name: string, lowerCase: string): boolean {
   if (name.length !== lowerCase.length) return false
@@ -35,20 +38,20 @@ export function equalsIgnoringCase(name: string, lowerCase: string): boolean {
   return true
 }
 
-/** A request target taken apart (RFC 9112 §3.2). */
+/** The parts of a request target (RFC 9112 §3.2). */
 export interface RequestTarget {
-  /** Whom an absolute form asks, without a user. */
+  /** The authority of an absolute form, without the user. */
   readonly authority: string | undefined
-  /** As it was sent; `/` where an absolute form has none, `''` in asterisk form. */
+  /** The path that was sent; `/` if an absolute form has no path, `''` in asterisk form. */
   readonly path: string
-  /** With its question mark; `''` without one. */
+  /** The query with its question mark, or `''`. */
   readonly query: string
 }
 
-/** Asterisk form, absolute form of HTTP's own schemes, or origin form; none of them has a fragment. */
+/** The asterisk form, the absolute form of `http` and `https`, or the origin form. None has a fragment. */
 const targetForm = /^(?:\*|(?:https?:\/\/(?:[^/?#@]*@)?([^/?#@]*))?(\/[^?#]*)?(\?[^#]*)?)$/i
 
-/** Takes a request target apart; `undefined` for what is none of these forms. */
+/** Splits a request target; returns `undefined` for other forms. */
 export function splitTarget(target: string): RequestTarget | undefined {
   const form = targetForm.exec(target)
   if (form === null) return undefined
@@ -56,38 +59,40 @@ export function splitTarget(target: string): RequestTarget | undefined {
   return { authority, path, query }
 }
 
-/** What a `Host` field or an authority names. */
+/** The parts of a `Host` field or an authority. */
 export interface Host {
-  /** As it was sent, an IPv6 address in its brackets. */
+  /** The name that was sent, including the brackets of an IPv6 address. */
   readonly name: string
-  /** Digits; `''` behind a colon alone. */
+  /** Digits; `''` after a colon without a port. */
   readonly port: string | undefined
-  /** Whether the name is one of DNS or an address, which every client reads alike. */
+  /** Whether the name is a DNS name or an address, which all clients interpret identically. */
   readonly isPlain: boolean
 }
 
-/** RFC 3986 §3.2.2, §3.2.3: a name, an IPv4 address or one in brackets, and a port that exists. */
+/** RFC 3986 §3.2.2, §3.2.3: a name, an IPv4 address or an address in brackets, and a valid port. */
 const hostForm =
   /^(\[(?:[\da-f:.]+|v[\da-f]+\.[\w.~!$&'()*+,;=:-]+)\]|(?:[\w.~!$&'()*+,;=-]|%[\da-f]{2})+)(?::(0*(?:\d{1,4}|[1-5]\d{4}|6[0-4]\d{3}|65[0-4]\d\d|655[0-2]\d|6553[0-5])?))?$/i
 const plainName = /^(?:[a-z\d_](?:[a-z\d._-]{0,252}[a-z\d_.])?|\[[\da-f:.]{2,45}\])$/i
 
-/** Reads a host with or without a port; `undefined` for what is malformed. */
+/** Parses a host with or without a port; returns `undefined` if it is malformed. */
 export function readHost(text: string): Host | undefined {
   const [, name, port] = hostForm.exec(text) ?? []
   return name === undefined ? undefined : { name, port, isPlain: plainName.test(name) }
 }
 
-/** The host that a request is for: HTTP/2 has `:authority` in the place of `Host` (RFC 9113 §8.3.1). */
+/** Returns the host of a request. HTTP/2 uses `:authority` instead of `Host` (RFC 9113 §8.3.1). */
 export function requestHost(fields: RawFields): string | undefined {
   return firstField(fields, ':authority') ?? firstField(fields, 'host')
 }
 
 /**
- * Whether a request that Node's parser lets through has to be answered with 400: no `Host`, more than one, an empty or a
- * malformed one (RFC 9112 §3.2, RFC 9110 §4.2.1), or a `Transfer-Encoding` that is not chunked, so that nothing tells where
- * its body ends (§6.3), or any in HTTP/1.0, where somebody on the way may not know the field (§6.1).
+ * Returns whether a request that Node's parser accepts must be answered with 400:
  *
- * @param minorVersion - of HTTP/1.
+ * - `Host` is missing, repeated, empty or malformed (RFC 9112 §3.2, RFC 9110 §4.2.1).
+ * - `Transfer-Encoding` is not chunked, which leaves the end of the body undefined (§6.3).
+ * - HTTP/1.0 has a `Transfer-Encoding`, which proxies may not know (§6.1).
+ *
+ * @param minorVersion - the minor version of HTTP/1.
  */
 export function isInvalidHead(fields: RawFields, minorVersion = 1): boolean {
   const host = findField(fields, 'host')

@@ -21,52 +21,52 @@ describe('parseRequestPath', () => {
     ['a query', '/a?b=c&d', '/a', '?b=c&d'],
     ['an empty query', '/a?', '/a', '?'],
     ['a query with question marks, slashes and escapes', '/a?b?c=//../%zz%00', '/a', '?b?c=//../%zz%00'],
-    ['escapes that were not needed', '/%61%2E%6a%73', '/a.js', ''],
+    ['unnecessary escapes', '/%61%2E%6a%73', '/a.js', ''],
     ['lower-case escapes', '/%c3%a9', '/%C3%A9', ''],
-    ['raw octets of UTF-8, which Node hands over as Latin-1', '/\u00c3\u00a9', '/%C3%A9', ''],
+    ['raw octets of UTF-8, which Node passes as Latin-1', '/\u00c3\u00a9', '/%C3%A9', ''],
     ['a space', '/a%20b', '/a%20b', ''],
-    ['a plus, which is itself in a path', '/a+b', '/a+b', ''],
+    ['a literal plus', '/a+b', '/a+b', ''],
     ['an escaped plus', '/a%2Bb', '/a+b', ''],
     ['an escaped percent sign', '/100%25', '/100%25', ''],
-    ['an escape that is decoded once only', '/%252e%252e/%2561', '/%252e%252e/%2561', ''],
+    ['a nested escape, decoded once', '/%252e%252e/%2561', '/%252e%252e/%2561', ''],
     ['brackets and quotes', '/%5Bid%5D%22', '/%5Bid%5D%22', ''],
     ['raw brackets', '/[id]', '/%5Bid%5D', ''],
-    ['the letters as they are composed (NFC)', '/%C3%A9', '/%C3%A9', ''],
-    ['the letters as they are decomposed (NFD)', '/e%CC%81', '/e%CC%81', ''],
-    ['an encoded slash, kept', '/a%2fb', '/a%2Fb', ''],
-    ['an encoded backslash, kept', '/a%5cb', '/a%5Cb', ''],
-    ['encoded dots beside an encoded slash', '/..%2f..', '/..%2F..', ''],
-    ['dots that are no dot segments', '/.../a..b/..c/d..', '/.../a..b/..c/d..', ''],
+    ['composed letters (NFC)', '/%C3%A9', '/%C3%A9', ''],
+    ['decomposed letters (NFD)', '/e%CC%81', '/e%CC%81', ''],
+    ['an encoded slash, preserved', '/a%2fb', '/a%2Fb', ''],
+    ['an encoded backslash, preserved', '/a%5cb', '/a%5Cb', ''],
+    ['encoded dots next to an encoded slash', '/..%2f..', '/..%2F..', ''],
+    ['dots that form no dot segment', '/.../a..b/..c/d..', '/.../a..b/..c/d..', ''],
     ['an absolute form', 'http://example.org/a?b', '/a', '?b'],
     ['an absolute form without a path', 'http://example.org', '/', ''],
     ['an absolute form with a user', 'http://a:b@example.org/@c', '/@c', ''],
-    ['an absolute form with only a query', 'HTTPS://example.org:8443?b', '/', '?b'],
+    ['an absolute form with a query only', 'HTTPS://example.org:8443?b', '/', '?b'],
   ])('reads %s', (_what, target, path, query) => {
     expect(parseRequestPath(target)).toEqual({ path, query })
   })
 
   test.each([
-    ['a broken escape', '/%'],
+    ['an incomplete escape', '/%'],
     ['a short escape', '/a%2'],
-    ['an escape of no digits', '/%zz'],
+    ['an escape without digits', '/%zz'],
     ['an encoded NUL', '/a%00.js'],
     ['an encoded line feed', '/a%0A'],
     ['an encoded DEL', '/a%7F'],
     ['an encoded C1 control', '/a%C2%85'],
     ['a raw control character', '/a\u0001'],
-    ['octets that are no UTF-8', '/%FF'],
+    ['octets that are not UTF-8', '/%FF'],
     ['an overlong slash', '/%C0%AF'],
     ['an encoded surrogate', '/%ED%A0%80'],
-    ['a cut sequence before a kept escape', '/%C3%2F'],
-    ['a lone surrogate, as another host may hand over', '/\ud800'],
+    ['a truncated sequence before a preserved escape', '/%C3%2F'],
+    ['an unpaired surrogate from another host', '/\ud800'],
     ['a fragment', '/a#b?c'],
     ['a fragment after a query', '/a?b#c'],
     ['a fragment of an absolute form', 'http://example.org#/a'],
     ['another scheme', 'ftp://example.org/a'],
     ['two users', 'http://a@b@example.org/a'],
     ['the authority form', 'example.org:80'],
-    ['no slash first', 'a'],
-    ['an asterisk with more', '*/a'],
+    ['a missing leading slash', 'a'],
+    ['an asterisk with more text', '*/a'],
   ])('calls %s malformed', (_what, target) => {
     expect(parseRequestPath(target)).toBe('malformed')
   })
@@ -76,21 +76,21 @@ describe('parseRequestPath', () => {
     ['a parent', '/a/../b'],
     ['a parent at the end', '/a/..'],
     ['an escaped parent', '/a/%2e%2E/b'],
-    ['a half escaped parent', '/.%2e/b'],
+    ['a half-escaped parent', '/.%2e/b'],
     ['an empty segment', '/a//b'],
-    ['two slashes first', '//a'],
-    ['two slashes last', '/a//'],
+    ['two leading slashes', '//a'],
+    ['two trailing slashes', '/a//'],
     ['a backslash', '/a\\b'],
-    ['a backslash first', '/\\a'],
+    ['a leading backslash', '/\\a'],
     ['the asterisk form', '*'],
     ['nothing', ''],
-    ['a query alone', '?a'],
+    ['a query only', '?a'],
     ['an absolute form with two slashes', 'http://example.org//a'],
   ])('calls %s unclean', (_what, target) => {
     expect(parseRequestPath(target)).toBe('unclean')
   })
 
-  test('finds each file that may be served under its name, whatever of it is escaped', () => {
+  test('finds every servable file by its name, with any escapes', () => {
     fc.assert(
       fc.property(servablePath, (path) => {
         const key = { path: encodePath(`/${path}`), query: '' }
@@ -101,7 +101,7 @@ describe('parseRequestPath', () => {
     )
   })
 
-  test('answers to any target a clean path in its one form, or none', () => {
+  test('returns a clean canonical path, or a reason, for any target', () => {
     const likely = fc
       .array(
         fc.constantFrom(
@@ -135,7 +135,7 @@ describe('parseRequestPath', () => {
     )
   })
 
-  test('reads 100 KB of anything in linear time', () => {
+  test('parses 100 KB in linear time', () => {
     const pieces = [
       '/',
       '.',
@@ -160,7 +160,7 @@ describe('parseRequestPath', () => {
 })
 
 describe('encodePath', () => {
-  test('leaves what RFC 3986 §3.3 allows in a path', () => {
+  test('keeps the characters that RFC 3986 §3.3 permits in a path', () => {
     const allowed = "/AZaz09-._~!$&'()*+,;=:@"
     expect(encodePath(allowed)).toBe(allowed)
   })

@@ -1,26 +1,27 @@
 import { splitTarget } from './request-head.ts'
 
-/** Control characters, and surrogates without their other half. */
+/** Control characters and unpaired surrogates. */
 const unfitCharacter = /[\p{Cc}\p{Cs}]/u
 const octetBeyondAscii = /[\u0080-\u00FF]/g
-/** An encoded slash or backslash is data inside a segment, never a separator. */
+/** Encoded slashes and backslashes are data within a segment, not separators. */
 export const preservedEscape: RegExp = /(%2f|%5c)/i
-// RFC 3986 §3.3: what may stand in a path as it is.
+// Characters that RFC 3986 §3.3 does not permit in a path.
 const toBeEncoded = /[^\w.~!$&'()*+,;=:@/-]/gu
 
-/** How a request names a resource: its path, taken apart from the query. */
+/** The path and the query of a request. */
 export interface RequestPath {
-  /** Percent-encoded as {@link encodePath} does it, so that it equals a key of the table. */
+  /** Percent-encoded by {@link encodePath}, in the form of the table's keys. */
   readonly path: string
-  /** With its question mark, as it was sent, raw octets beyond ASCII as escapes; `''` without one. */
+  /** The query with its question mark, or `''`; raw octets beyond ASCII are escaped. */
   readonly query: string
 }
 
 /**
- * Reads a request target: its path is decoded once, then encoded in the one way that keys the table.
+ * Parses a request target: decodes its path once, then encodes it in the form of the table's keys.
  *
- * `malformed` (400) is a broken escape, an encoded NUL or another control character, a fragment or another scheme than
- * HTTP's; `unclean` (404) is a dot segment, an empty segment or a backslash: these are not repaired.
+ * `malformed` (400): an invalid escape, a control character such as an encoded NUL, a fragment, or a scheme
+ * other than HTTP's. `unclean` (404): a dot segment, an empty segment or a backslash. Such paths are not
+ * repaired.
  */
 export function parseRequestPath(target: string): RequestPath | 'malformed' | 'unclean' {
   const { path, query } = splitTarget(target) ?? {}
@@ -35,23 +36,23 @@ export function parseRequestPath(target: string): RequestPath | 'malformed' | 'u
 }
 
 /**
- * A path with everything percent-encoded that RFC 3986 §3.3 does not let stand.
+ * Percent-encodes all characters that RFC 3986 §3.3 does not permit in a path.
  *
- * @throws URIError when the path is not well-formed Unicode.
+ * @throws URIError if the path is not well-formed Unicode.
  */
 export function encodePath(path: string): string {
   return path.replace(toBeEncoded, encodeURIComponent)
 }
 
-/** Decoded text and kept escapes by turns, or `undefined` when an escape is broken. */
+/** Returns alternating decoded text and preserved escapes, or `undefined` for an invalid escape. */
 function decodePieces(rawPath: string): string[] | undefined {
-  // Raw octets beyond ASCII reach us as Latin-1; as escapes they are read as the UTF-8 that they are.
+  // Node passes raw octets beyond ASCII as Latin-1. Escaping them first decodes them as UTF-8.
   try {
     return escapeOctets(rawPath)
       .split(preservedEscape)
       .map((piece, index) => (index % 2 === 0 ? decodeURIComponent(piece) : piece.toUpperCase()))
   } catch {
-    // The only error is URIError: the client's, so a value and no exception.
+    // Only a URIError is possible, and it is the client's error.
     return undefined
   }
 }

@@ -1,9 +1,9 @@
-/** The code of the failure that a request for a tunnel is. */
+/** The error code for CONNECT, a request for a tunnel. */
 export const tunnelRefused = 'ERR_TUNNEL_REFUSED'
 
 /**
- * The status of the answer to what Node's parser refuses, to a request that does not come to its end, or to CONNECT;
- * `undefined` for errors of the connection, to which there is no answer.
+ * Returns the status for a parser error, an incomplete request, or CONNECT. Returns `undefined` for errors
+ * of the connection, which get no answer.
  */
 export function statusOfParseError(
   error: Error & { readonly code?: unknown },

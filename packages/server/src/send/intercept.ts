@@ -4,10 +4,7 @@ import type { ServerResponse } from 'node:http'
 type MethodName = 'writeHead' | 'write' | 'end' | 'destroy'
 type Methods = Readonly<Record<MethodName, (...given: never[]) => unknown>>
 
-/**
- * Calls a method of a response as another object has it: a class that ours extends, or the response before we changed
- * it.
- */
+/** Calls a method of a base class, or the original method of a changed response. */
 export function callMethodOf(
   owner: Methods,
   method: MethodName,
@@ -17,7 +14,9 @@ export function callMethodOf(
   return Reflect.apply(owner[method], response, given)
 }
 
-/** What a response does without us: as Node's class has it, or whoever gave it another prototype. */
+/**
+ * Calls the method of the response's prototype: Node's class, or a prototype that another library has set.
+ */
 export function callOriginal(
   response: ServerResponse,
   method: MethodName,
@@ -28,9 +27,9 @@ export function callOriginal(
 }
 
 /**
- * Puts methods in the place of a response's own.
+ * Replaces methods of a response.
  *
- * @returns calls one that it had before.
+ * @returns a function that calls one of the previous methods.
  */
 export function intercept(
   response: ServerResponse,
@@ -44,8 +43,7 @@ export function intercept(
 }
 
 /**
- * Lets `writableEnded` be true of a response, or of all of a class, from the moment that somebody ended it, though
- * Node gets its last bytes later.
+ * Makes `writableEnded` true as soon as `isEnded` returns true, although Node gets the last bytes later.
  */
 export function markEnded<Target extends object>(
   target: Target,
@@ -60,7 +58,7 @@ export function markEnded<Target extends object>(
   })
 }
 
-/** Refuses what is written after the end as Node does over HTTP/1.1: with an error, while the answer goes on. */
+/** Rejects a write after the end like Node over HTTP/1.1: with an error, while the answer continues. */
 export function rejectWriteAfterEnd(
   response: EventEmitter & { readonly destroyed?: boolean },
   given: readonly unknown[],

@@ -5,23 +5,23 @@ import type { Answer } from '../site/site.ts'
 /** Notes about a request while it is answered. */
 export interface Observation {
   readonly request: IncomingMessage
-  /** Milliseconds, as `performance.now()` has them. */
+  /** The start in milliseconds, from `performance.now()`. */
   readonly begin: number
-  /** Of the client; `''` where nobody needs it. */
+  /** The client's address; `''` if it is not needed. */
   readonly address: string
-  /** Bytes of the body that the connection got. */
+  /** Bytes of the body that were passed to the connection. */
   bytes: number
-  /** Whether `end` was called: a response that ends in slices writes the same bytes again. */
+  /** Whether `end` was called. A response that ends in slices writes the same bytes again. */
   isEnded: boolean
-  /** Whether the observers know of its end. */
+  /** Whether the observers know that it is over. */
   isOver: boolean
-  /** Why its request was refused: its body could not be parsed. */
+  /** Why the body of its request was refused. */
   refusal: Refusal | undefined
-  /** The build's answer; `undefined` where an application answers. */
+  /** The build's answer; `undefined` for answers of an application. */
   answer: Answer | undefined
 }
 
-/** A refusal of what Node cannot parse. */
+/** A refusal of a request that Node cannot parse. */
 interface Refusal {
   readonly status: number
   /** Node's error code. */
@@ -34,7 +34,7 @@ interface MaybeObserved {
   [observation]?: Observation
 }
 
-/** Attaches notes to a response, and counts the bytes of its body. */
+/** Attaches notes to a response and counts the bytes of its body. */
 export function observe(response: ServerResponse & MaybeObserved, noted: Observation): void {
   response[observation] = noted
   response.writeHead = passHead
@@ -42,19 +42,19 @@ export function observe(response: ServerResponse & MaybeObserved, noted: Observa
   response.end = countEnd
 }
 
-/** The notes about a response; `undefined` where nobody observes it. */
+/** Returns the notes about a response; `undefined` if it is not observed. */
 export function observationOf(response: ServerResponse & MaybeObserved): Observation | undefined {
   return response[observation]
 }
 
-/** Whether nobody but us has changed the response. */
+/** Returns whether no other library has changed the response. */
 export function hasOriginalMethods(response: ServerResponse): boolean {
   return response.writeHead === passHead
 }
 
-// These are the same for all responses: closures for each would be work on the hot path.
+// Shared functions instead of closures per response.
 
-/** Does nothing of its own: it marks an observed response for `sendAnswer`, which takes a slower way for others. */
+/** Only marks an observed response, so that `sendAnswer` can use its fast path. */
 function passHead(this: ServerResponse, ...given: readonly unknown[]): ServerResponse {
   callOriginal(this, 'writeHead', given)
   return this

@@ -13,7 +13,7 @@ function messageWith(lines: readonly (readonly [string, string])[]): IncomingMes
 }
 
 describe('createRequestFieldsReader', () => {
-  test('reads every field that decides, in any case', () => {
+  test('reads every relevant field in any letter case', () => {
     const read = createRequestFieldsReader()
     const message = messageWith([
       ['Range', 'bytes=0-1'],
@@ -41,7 +41,7 @@ describe('createRequestFieldsReader', () => {
     })
   })
 
-  test('leaves out fields of the same lengths', () => {
+  test('skips other fields of the same lengths', () => {
     const message = messageWith([
       ['Pragm', 'x'],
       ['Cookie', 'x'],
@@ -52,7 +52,7 @@ describe('createRequestFieldsReader', () => {
     expect(createRequestFieldsReader()(message)).toEqual(createRequestFields({ target: '/a' }))
   })
 
-  test('joins the lines of a list (RFC 9110 §5.3), and takes the first of what is no list', () => {
+  test('joins the lines of a list (RFC 9110 §5.3) and takes the first line of other fields', () => {
     const message = messageWith([
       ['Accept-Encoding', 'br'],
       ['If-None-Match', '"a"'],
@@ -77,7 +77,7 @@ describe('createRequestFieldsReader', () => {
     )
   })
 
-  test('keeps nothing of the request before', () => {
+  test('keeps no fields of the previous request', () => {
     const read = createRequestFieldsReader()
     read(
       messageWith([
@@ -90,7 +90,7 @@ describe('createRequestFieldsReader', () => {
     expect(read(messageWith([]))).toEqual(createRequestFields({ target: '/a' }))
   })
 
-  test('tells an empty field from an absent one', () => {
+  test('distinguishes an empty field from an absent one', () => {
     expect(createRequestFieldsReader()(messageWith([['Accept-Encoding', '']])).acceptEncoding).toBe('')
   })
 })

@@ -5,11 +5,11 @@ import { noRequestFields, type RequestFields } from '../protocol/request-fields.
 type Writable<Type> = { -readonly [Key in keyof Type]: Type[Key] }
 
 /**
- * Makes a reader of Node's requests. It fills the same record each time, which holds until the next
- * call: a decision is made at once and keeps nothing of it.
+ * Creates a reader of Node's requests. It returns the same object each time, which is valid until the next
+ * call.
  *
- * Node's own `headers` would build an object of all fields; of the raw list only a few are wanted, and
- * their lengths tell most of the others apart.
+ * It reads the raw list because Node's `headers` would build an object of all fields. The lengths of names
+ * exclude most other fields.
  */
 export function createRequestFieldsReader(): (
   message: Pick<IncomingMessage, 'method' | 'url' | 'rawHeaders'>,
@@ -66,7 +66,10 @@ function readField(request: Writable<RequestFields>, name: string, value: string
   }
 }
 
-/** Few requests offer a dictionary, and most have these: they are looked for only then. */
+/**
+ * Reads the origin fields only for requests that offer a dictionary, because most requests have these
+ * fields.
+ */
 function readOrigin(request: Writable<RequestFields>, rawHeaders: readonly string[]): void {
   for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
     const name = rawHeaders[index] ?? ''
@@ -77,7 +80,7 @@ function readOrigin(request: Writable<RequestFields>, rawHeaders: readonly strin
   }
 }
 
-/** RFC 9110 §5.3: the lines of a list-based field are one list; a second date is dropped, as Node drops it. */
+/** RFC 9110 §5.3: lines of a list-based field form one list. A second date is dropped, as in Node. */
 function joined(before: string | undefined, value: string): string {
   return before === undefined ? value : `${before}, ${value}`
 }

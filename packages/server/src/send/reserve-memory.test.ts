@@ -4,7 +4,7 @@ import { reserveMemory } from './reserve-memory.ts'
 const wanted = 48 * 1024
 
 describe('reserveMemory', () => {
-  test('gives what is wanted to hundreds, and ten thousand hold 72 MiB all together', () => {
+  test('grants the wanted amount to hundreds of answers, and 72 MiB in total to ten thousand', () => {
     const shares = Array.from({ length: 10_000 }, () => reserveMemory(wanted))
     expect(shares.slice(0, 600).every(({ bytes }) => bytes === wanted)).toBe(true)
     expect(shares.at(-1)?.bytes).toBe(4096)
@@ -16,7 +16,7 @@ describe('reserveMemory', () => {
     again.release()
   })
 
-  test('gives no more than is wanted', () => {
+  test('grants no more than the wanted amount', () => {
     const share = reserveMemory(10)
     expect(share.bytes).toBe(10)
     share.release()

@@ -1,21 +1,21 @@
-/** Bytes that answers under way may hold together for clients that do not keep up, beside the least for each. */
+/** Bytes that running answers may hold together for slow clients, besides the minimum of each. */
 const budget = 32 * 1024 * 1024
 
-/** Bytes that each answer may hold, however many there are: ten thousand of them are 40 MiB. */
+/** Bytes that each answer may always hold: 40 MiB for ten thousand answers. */
 export const minimumReservation = 4096
 
 let held = 0
 
-/** What one answer may hold. */
+/** The memory of one answer. */
 export interface MemoryReservation {
   readonly bytes: number
-  /** Gives all of it back, whoever calls it first. */
+  /** Releases all of it; idempotent. */
   readonly release: () => void
 }
 
 /**
- * Takes memory for an answer that is sent in pieces: as much as is wanted while little is held, and less for each of
- * many, so that clients which stall cost no more all together.
+ * Reserves memory for an answer that is sent in pieces. It grants the wanted amount while little memory is
+ * in use, and less under load, to bound the total cost of stalled clients.
  */
 export function reserveMemory(wanted: number): MemoryReservation {
   const bytes = Math.min(wanted, Math.max(minimumReservation, Math.floor((budget - held) / 16)))

@@ -1,25 +1,28 @@
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 
-/** Our own answers have a length; these may have none. */
+/** Answers of applications may have no length, unlike our own. */
 const madeByApplications = new WeakSet<ServerResponse>()
 
-/** Marks an answer that an application makes, which may leave its length open. */
+/** Marks the answer of an application, which may have no length. */
 export function markApplicationResponse(response: ServerResponse): void {
   madeByApplications.add(response)
 }
 
-/** Whether a client takes the close of its connection for the end of an answer that has begun (RFC 9112 §6.3). */
+/**
+ * Returns whether the client interprets the close of its connection as the end of the answer (RFC 9112
+ * §6.3).
+ */
 export function isCloseDelimited(response: ServerResponse | undefined): boolean {
   if (response === undefined || !madeByApplications.has(response)) return false
   if (response.chunkedEncoding || response.hasHeader('Content-Length')) return false
-  // Node adds the length to an answer that is ended in one piece; with HTTP/1.0, pieces may have been sent before.
+  // Node adds the length if `end` gets the whole body. With HTTP/1.0, pieces may have been sent before.
   return response.req.httpVersionMinor === 0 || !response.writableEnded
 }
 
 /**
- * Closes a connection, maybe in the middle of an answer: by a reset where the client would take a plain close for the
- * end of the answer, and so a part for the whole.
+ * Closes a connection, possibly during an answer. It resets the connection if the client would otherwise
+ * mistake a part of the answer for the whole.
  *
  * @param response - the last one of the connection.
  */
@@ -29,7 +32,7 @@ export function resetOrDestroy(socket: Socket, response: ServerResponse | undefi
   else socket.destroy(failure)
 }
 
-/** TLS ends with a message of its own, a unix socket has no reset, and a socket that has ended cannot be reset. */
+/** TLS has its own end message, a unix socket has no reset, and an ended socket cannot be reset. */
 function canBeReset(socket: Socket): boolean {
   return socket.remoteFamily !== undefined && !('encrypted' in socket) && socket.writable
 }

@@ -3,14 +3,14 @@ import type { Socket } from 'node:net'
 
 type Leave = () => void
 
-/** Those who wait, by connection: a listener of each one's own would be hundreds on one socket. */
+/** Callbacks by connection, because a listener per response would be hundreds on one socket. */
 const waiting = new WeakMap<Socket, Set<Leave>>()
 
 /**
- * Acts when a response may be written: a pipelined one has no socket before its turn comes, and Node does not tell it
- * when the client goes away.
+ * Runs an action when a response is writable. A pipelined response has no socket before its turn, and Node
+ * does not notify it if the client disconnects.
  *
- * @param leave - called instead when the client goes away before.
+ * @param leave - called instead if the client disconnects earlier.
  */
 export function runWhenWritable(response: ServerResponse, act: () => void, leave: Leave = () => {}): void {
   const { socket } = response.req

@@ -9,9 +9,9 @@ import type { Answer } from '../site/site.ts'
 import { type FileContent, StoredFileError } from '../files/stored-file.ts'
 
 /**
- * Sends an answer over HTTP/1.1 or HTTP/2: the one place where an `Answer` becomes a response.
+ * Sends an answer over HTTP/1.1 or HTTP/2. Only this function turns an `Answer` into a response.
  *
- * @param report - called with each file that vanished or changed, and with whatever else fails.
+ * @param report - called with each file that was deleted or changed, and with any other error.
  */
 export function sendAnswer(
   response: ServerResponse,
@@ -30,7 +30,7 @@ export function sendAnswer(
   }
 }
 
-/** Answers a request that failed: before the head with a clean error, after it by cutting the connection. */
+/** Ends a failed request: with an error status before the head, by closing the connection after it. */
 export function sendFailure(
   response: ServerResponse,
   error: unknown,
@@ -38,7 +38,7 @@ export function sendFailure(
 ): void {
   if (response.headersSent) {
     response.destroy()
-    // A client that goes away in mid-body is no problem of ours.
+    // A client that disconnects during the body is not a problem of the server.
     if (error instanceof StoredFileError) report?.(error)
     return
   }
@@ -46,7 +46,7 @@ export function sendFailure(
   sendAnswer(response, failedAnswer(error instanceof StoredFileError ? error.status : 500))
 }
 
-/** By itself: what its closures keep would be allocated for every answer. */
+/** A separate function, because its closures would otherwise be allocated for every answer. */
 function streamFile(
   response: ServerResponse,
   { answer, content }: { readonly answer: Answer; readonly content: FileContent },
@@ -58,10 +58,9 @@ function streamFile(
 }
 
 /**
- * Writes an answer's status and fields. The prebuilt list goes to Node as it is, unless somebody before
- * us has set fields or wrapped the response (compression, session and logging middleware do): then each
- * field is set by name, so that it replaces one of the same name, `Vary` is extended, and what describes
- * another body than ours is taken away.
+ * Writes the status and the fields of an answer. The prebuilt list goes directly to Node, unless middleware
+ * has set fields or wrapped the response (compression, sessions, logging). Then each field is set by name
+ * and replaces one with the same name. `Vary` is extended, and fields of another body are removed.
  */
 function writeHead(response: ServerResponse, answer: Answer): void {
   if (isUntouched(response)) {
@@ -79,7 +78,7 @@ function writeHead(response: ServerResponse, answer: Answer): void {
   const { status } = answer
   if (response.getHeaderNames().length > 0) {
     for (const name of status === 304 ? ofNoBody : ofOneBody) response.removeHeader(name)
-    // No CDN stores an error, though somebody may want that for all of his own answers.
+    // Errors must not be stored by a CDN, even if middleware permits it for all answers.
     const kept = status < 400 ? [] : response.getHeaderNames().filter(isFreshnessField)
     for (const name of kept) response.removeHeader(name)
   }
@@ -93,7 +92,7 @@ function writeHead(response: ServerResponse, answer: Answer): void {
   response.writeHead(status)
 }
 
-/** Fields that tell of one body, which is ours or none. */
+/** Fields that describe a specific body. */
 const ofOneBody = [
   'Accept-Ranges',
   'Content-Encoding',
@@ -103,7 +102,7 @@ const ofOneBody = [
   'ETag',
   'Last-Modified',
 ]
-/** What a 304 has none of either (RFC 9110 §15.4.5), though somebody may set it for all bodies. */
+/** Fields that a 304 must not contain (RFC 9110 §15.4.5), although middleware may set them. */
 const ofNoBody = [...ofOneBody, 'Content-Disposition', 'Content-Language', 'Content-Location']
 
 function isVary(name: string): boolean {
@@ -111,15 +110,15 @@ function isVary(name: string): boolean {
 }
 
 /**
- * Whether somebody before us would encode bytes under a strong entity tag of other bytes, or a range of
- * them: `compression()` and its like, which leave a `flush` at the response.
+ * Returns whether middleware would encode bytes whose strong entity tag or range describes other bytes.
+ * Middleware such as `compression()` adds `flush` to the response.
  */
 function mayBeEncoded(response: ServerResponse, { status, fields }: Answer): boolean {
   if (!('flush' in response) || status === 304) return false
   return names(fields, 'ETag') && !names(fields, 'Content-Encoding')
 }
 
-/** Whether a field has this name: values may be names, too (`Access-Control-Expose-Headers`). */
+/** Checks only names, because values may be names (`Access-Control-Expose-Headers`). */
 function names(fields: readonly string[], name: string): boolean {
   return fields.some((text, index) => text === name && index % 2 === 0)
 }
@@ -134,7 +133,7 @@ function forbidEncoding(response: ServerResponse): void {
 }
 
 function writeList(response: ServerResponse, { status, fields }: Answer): void {
-  // Node only reads the list, though its types ask for one that it may change.
+  // Node only reads the list, although its types require a mutable one.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   response.writeHead(status, fields as string[])
 }
@@ -143,7 +142,7 @@ function isUntouched(response: ServerResponse): boolean {
   return response.writeHead === ServerResponse.prototype.writeHead && hasNoFields(response)
 }
 
-/** HTTP/2 takes no flat lists. */
+/** HTTP/2 does not accept flat lists. */
 function hasNoFields(response: ServerResponse): boolean {
   return response instanceof ServerResponse && response.getHeaderNames().length === 0
 }

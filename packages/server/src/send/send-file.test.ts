@@ -28,7 +28,7 @@ async function contentOf(size: number): Promise<FileContent> {
 
 type Take = (error?: Error) => void
 
-/** A response, and the chunks that are written to it: each is taken by calling what `nextWrite` gives. */
+/** A response and its written chunks. Calling the result of `nextWrite` completes a write. */
 function responseTo(): { response: ServerResponse; nextWrite: () => Promise<Take> } {
   const response = new ServerResponse(new IncomingMessage(new Socket()))
   response.assignSocket(new Socket())
@@ -42,13 +42,13 @@ function responseTo(): { response: ServerResponse; nextWrite: () => Promise<Take
 
   async function nextWrite(): Promise<Take> {
     const { value } = await chunks.next()
-    if (value === undefined) throw new TypeError('nothing more is written')
+    if (value === undefined) throw new TypeError('no further write occurred')
     return value[0]
   }
 }
 
 describe('sendFile', () => {
-  test('cuts off a reader that has not taken a chunk within the time limit, however little was left', async () => {
+  test('disconnects a client that takes no chunk within the time limit, however few bytes remain', async () => {
     const { response, nextWrite } = responseTo()
     const sent = sendFile(response, await contentOf(3 * chunkSize), () => {})
     const outcome = sent.catch((error: unknown) => String(error))
@@ -61,10 +61,10 @@ describe('sendFile', () => {
     await nextWrite()
     vi.advanceTimersByTime(connectionLimits.socketTimeout)
     expect(response.destroyed).toBe(true)
-    expect(await outcome).toMatch(/the client has gone/)
+    expect(await outcome).toMatch(/the client closed the connection/)
   })
 
-  test('leaves no time limit behind', async () => {
+  test('leaves no timer behind', async () => {
     const { response, nextWrite } = responseTo()
     const sent = sendFile(response, await contentOf(10), () => {})
     const take = await nextWrite()

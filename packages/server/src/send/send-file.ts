@@ -6,21 +6,21 @@ import { type MemoryReservation, reserveMemory } from './reserve-memory.ts'
 import { runWhenWritable } from './run-when-writable.ts'
 
 /**
- * Streams a part of a file, and calls `writeHead` once it is known that the file is still the one that
- * boot saw.
+ * Streams a part of a file. It calls `writeHead` after it has verified that the file is unchanged since the
+ * start.
  *
- * @throws StoredFileError before the head, when the file is gone or another one; any error after the
- * head has destroyed the socket, so that a client never takes a part for the whole.
+ * @throws StoredFileError before the head, if the file is missing or changed. Errors after the head destroy
+ *   the socket, so that the client does not mistake a part for the whole.
  */
 export async function sendFile(
   response: ServerResponse,
   content: FileContent,
   writeHead: () => void,
 ): Promise<void> {
-  // Before anything is waited for: the site that decided may be retired meanwhile.
+  // Lease before the first `await`: another site may become current then.
   const lease = leaseFile(content.stored)
   try {
-    // Only then, so that pipelined requests open no more than one file at a time.
+    // Open the file only now, so that pipelined requests open one file at a time.
     const hasTurn = await new Promise<boolean>((resolve) => {
       runWhenWritable(
         response,
@@ -43,22 +43,22 @@ async function sendNow(
   let deadline: NodeJS.Timeout | undefined
   let share: MemoryReservation | undefined
   try {
-    // A stream of HTTP/2 that was cancelled meanwhile has none; writing to it would be an error of ours.
+    // A cancelled HTTP/2 stream has no socket, and writing to it would be an error.
     if (!response.socket) return
     writeHead()
     const write = createWriter(response)
-    // A socket's own time limit is content with a byte a minute, which is what a kernel short of memory for
-    // TCP grants to readers that stall. 48 KiB in that time are 820 bytes a second; Kestrel asks for 240.
+    // A socket's own timeout accepts one byte per minute, which is all that a kernel under memory pressure
+    // grants to a stalled client. 48 KiB within the limit are 820 bytes per second; Kestrel requires 240.
     let sent = bytesSent(response)
     const judge = (): void => {
-      // Over HTTP/2 other answers may have had their turn.
+      // Over HTTP/2, other answers may have used the connection.
       const hasMoved = bytesSent(response) >= sent + minimumProgressBytes
       sent = bytesSent(response)
       if (hasMoved) deadline?.refresh()
       else response.destroy()
     }
     deadline = setTimeout(judge, connectionLimits.socketTimeout).unref()
-    // One buffer a reader: a thousand that stall must not cost what they were sent before.
+    // One buffer per client, so that a thousand stalled clients do not hold what was already sent.
     share = reserveMemory(Math.min(chunkSize, content.end - content.first))
     const buffer = Buffer.allocUnsafeSlow(share.bytes)
     for await (const chunk of readRange(file, content, buffer)) {
@@ -74,15 +74,18 @@ async function sendNow(
   }
 }
 
-/** Bytes that its connection has been given to send. */
+/** Returns the number of bytes that were written to the connection. */
 function bytesSent({ socket }: ServerResponse): number {
   return socket?.bytesWritten ?? 0
 }
 
-/** Writes settle when their bytes have left this process, and fail when the client has gone. */
+/**
+ * Creates a function that writes a chunk. It settles when the bytes have left this process, and rejects if
+ * the client disconnects.
+ */
 function createWriter(response: ServerResponse): (chunk: Uint8Array) => Promise<void> {
   let fail: ((reason: Error) => void) | undefined
-  response.once('close', () => fail?.(new Error('the client has gone')))
+  response.once('close', () => fail?.(new Error('the client closed the connection')))
   return (chunk) =>
     new Promise((resolve, reject) => {
       fail = reject

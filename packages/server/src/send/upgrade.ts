@@ -1,26 +1,26 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 
-/** A connection that its client wants to go on with in another protocol, and what it has sent of that. */
+/** A connection whose client asks for another protocol, with the first bytes of that protocol. */
 export interface Upgrade {
   readonly socket: Socket
   readonly head: Buffer
 }
 
-/** Uses a connection for another protocol, as listeners of Node's `upgrade` do. */
+/** Uses a connection for another protocol, like listeners of Node's `upgrade` event. */
 export type UpgradeHandler = (request: IncomingMessage, socket: Socket, head: Buffer) => unknown
 
-/** Node gives a connection away before anybody knows who answers the request. */
+/** Node hands the connection over before the handler of the request is known. */
 const offered = new WeakMap<ServerResponse, Upgrade>()
 
-/** Lets whoever answers a request take its connection instead. */
+/** Lets the handler of a request take its connection. */
 export function offerUpgrade(response: ServerResponse, upgrade: Upgrade): void {
   offered.set(response, upgrade)
 }
 
 /**
- * Takes the connection of a request that asks for it; `undefined` for any other request. The response counts as a 101 that
- * is under way until the connection is closed. No limit of time holds for the connection any more.
+ * Takes the connection of an upgrade request; returns `undefined` for other requests. The response counts
+ * as a running 101 until the connection is closed. The connection has no timeouts afterwards.
  */
 export function acceptUpgrade(response: ServerResponse): Upgrade | undefined {
   const upgrade = offered.get(response)

@@ -3,13 +3,13 @@ import type { TlsTransport } from '../transport/tls/create-tls-transport.ts'
 import type { TlsCredentials, TlsFiles } from '../transport/tls/tls-credentials.ts'
 import type { Transport } from '../transport/transport.ts'
 
-/** A certificate that was read, and where from. */
+/** A certificate and the files that it was read from. */
 export interface TlsPair {
   readonly files: TlsFiles
   readonly credentials: TlsCredentials
 }
 
-/** Has a transport take its certificate again when its files change, and says so on standard error. */
+/** Makes a transport reload its certificate when the files change, and logs this on standard error. */
 export async function followCertificate(
   transport: TlsTransport,
   { files, credentials }: TlsPair,
@@ -19,15 +19,15 @@ export async function followCertificate(
     import('../transport/tls/watch-tls-files.ts'),
   ])
   logNotice(describeCertificateDates(credentials, Date.now()))
-  const keep = (problem: string): void => logNotice(`${problem}\nstill using the certificate from before`)
+  const keep = (problem: string): void => logNotice(`${problem}\nstill using the previous certificate`)
   const watcher = watchTlsFiles(files, credentials, {
     onCredentials(next) {
       try {
         transport.setCredentials(next)
       } catch (error) {
-        // OpenSSL has read it, and knows more kinds of keys than the native engine.
+        // OpenSSL has accepted the certificate, but it supports more types of keys than the native engine.
         keep(
-          `${files.cert}: the native engine cannot use it (${reasonOf(error)}); restart the server: with --engine auto, Node's engine takes it`,
+          `${files.cert}: the native engine cannot use this certificate (${reasonOf(error)}). Restart the server with --engine auto to use Node's engine`,
         )
         return
       }

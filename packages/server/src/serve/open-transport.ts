@@ -3,20 +3,20 @@ import type { EngineBinding } from '@serve-dist/engine'
 import type { RequestListener, Transport, TransportOptions } from '../transport/transport.ts'
 import { followCertificate, type TlsPair } from './follow-certificate.ts'
 
-/** Which transport it is. */
+/** The choice of the transport. */
 interface TransportChoice {
   readonly tls: TlsPair | undefined
-  /** The addon that answers; without one, Node does. */
+  /** The addon of the native engine; absent for Node's engine. */
   readonly binding: EngineBinding | undefined
-  /** Of the native engine. */
+  /** The number of threads of the native engine. */
   readonly threads: number
-  /** The hosts that are served; the default is all. */
+  /** The hosts to serve; the default is all hosts. */
   readonly allowHosts?: readonly string[]
-  /** Called when a file has changed amid an answer that the listener did not give. */
+  /** Called when a file has changed during an answer of the native engine. */
   readonly onProblem: (problem: Error) => void
 }
 
-/** Makes the transport that the options ask for; over TLS its certificate follows its files. */
+/** Creates the transport for the options. A TLS transport reloads its certificate when the files change. */
 export async function openTransport(
   listener: RequestListener,
   options: TransportOptions,

@@ -3,7 +3,7 @@ import type { TlsFiles } from '../transport/tls/tls-credentials.ts'
 import type { TlsPair } from './follow-certificate.ts'
 import { type ResolvedServeOptions, resolveServeOptions, type ServeOptions } from './serve-options.ts'
 
-/** What a start needs to know before it loads a build. */
+/** The input of a start before it loads a build. */
 export interface PreparedStart {
   readonly options: ResolvedServeOptions
   readonly tls: TlsPair | undefined
@@ -11,10 +11,10 @@ export interface PreparedStart {
 }
 
 /**
- * Checks the options, reads the certificate and chooses the engine.
+ * Validates the options, reads the certificate and chooses the engine.
  *
- * @param isWorker - whether it is one of our own workers that starts.
- * @throws OperatorError for a wrong option, an unusable certificate, or an engine that cannot be had.
+ * @param isWorker - whether this process is one of our own workers.
+ * @throws OperatorError for a wrong option, an unusable certificate or an unavailable engine.
  */
 export async function prepareStart(given: ServeOptions, isWorker: boolean): Promise<PreparedStart> {
   const options = resolveServeOptions(given)

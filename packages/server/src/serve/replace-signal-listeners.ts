@@ -1,6 +1,6 @@
 /**
- * Puts a listener in the place of all that a signal has. It is added before they are removed: without any, Node stops
- * listening to the system, and forgets a signal that has arrived but was not yet handed on.
+ * Replaces all listeners of a signal. The new listener is added first: without any listener, Node stops
+ * handling the signal and loses a pending one.
  */
 export function replaceSignalListeners(signal: NodeJS.Signals, listener: () => void): void {
   const before = process.listeners(signal)

@@ -33,11 +33,11 @@ describe('resolveServeOptions', () => {
       { socket: '/run/a.sock', socketMode: 0o660 },
     ],
     [{ descriptor: 3, socket: '/run/a.sock' }, { descriptor: 3 }],
-  ])('of %o listens on %o', (options, address) => {
+  ])('resolves %o to the address %o', (options, address) => {
     expect(resolveServeOptions(options).address).toEqual(address)
   })
 
-  test('refuses a socket whose path the system would cut off', () => {
+  test('rejects a socket whose path the system would truncate', () => {
     expect(() => resolveServeOptions({ socket: 'x'.repeat(108) })).toThrow(/^socket: expected a path of/)
   })
 
@@ -50,10 +50,10 @@ describe('resolveServeOptions', () => {
     ['{"port":80.5}', 'port: expected a whole number from 0 to 65535, found 80.5'],
     ['{"port":"80"}', 'port: expected a whole number from 0 to 65535, found "80"'],
     ['{"handler":{"fallback":"all"}}', 'handler.fallback: expected one of "spa", "404", "none", found "all"'],
-    ['{"deltas":true}', 'deltas: builds come from a folder: name a store, or leave it out'],
+    ['{"deltas":true}', 'deltas: only valid with a store; set store, or remove this option'],
     ['{"gracePeriod":-1}', 'gracePeriod: expected a number of milliseconds, 0 or more, found -1'],
     ['{"gracePeriod":"soon"}', 'gracePeriod: expected a number of milliseconds, 0 or more, found "soon"'],
-  ])('refuses %s', (json, message) => {
+  ])('rejects %s', (json, message) => {
     const given: ServeOptions = JSON.parse(json)
     expect(() => resolveServeOptions(given)).toThrow(
       expect.objectContaining({ code: 'SD_OPTION_INVALID', message }),

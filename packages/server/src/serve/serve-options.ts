@@ -15,25 +15,25 @@ import { hostList } from '../transport/allow-hosts.ts'
 import { type ListenAddress, longestSocketPath } from '../transport/listen.ts'
 import { type TlsOptions, tlsSchema } from '../transport/tls/tls-options.ts'
 
-/** What `serve` takes. With `store`, builds come from there, and `directory` must be left out. */
+/** Options of `serve`. With `store`, the builds come from there, and `directory` must be omitted. */
 export interface ServeOptions extends Partial<StoreOptions> {
   /**
-   * The folder that the build was written to.
+   * The folder of the build.
    * @default 'dist'
    */
   readonly directory?: string
   /**
-   * 0 picks a free one.
+   * The port; 0 selects a free one.
    * @default 4173
    */
   readonly port?: number
   /**
-   * `*` listens on all addresses.
+   * The address to listen on; `*` listens on all addresses.
    * @default '127.0.0.1'
    */
   readonly host?: string
   /**
-   * The path of a unix socket to listen on, instead of a port: 107 bytes at most (macOS: 103).
+   * The path of a unix socket to listen on instead of a port: at most 107 bytes (macOS: 103).
    * @default none
    */
   readonly socket?: string
@@ -43,61 +43,64 @@ export interface ServeOptions extends Partial<StoreOptions> {
    */
   readonly socketMode?: number
   /**
-   * The descriptor of a socket that somebody else has opened, to listen on instead of a port.
+   * The descriptor of an open socket to listen on instead of a port.
    * @default none
    */
   readonly descriptor?: number
   /**
-   * Milliseconds that answers in flight may take to finish after `close()`; then their sockets are destroyed.
+   * Milliseconds that running answers may take after `close()`. Then their sockets are destroyed.
    * @default 10_000
    */
   readonly gracePeriod?: number
-  /** How the folder is read. */
+  /** Options for loading the build. */
   readonly site?: LiveSiteOptions
-  /** How requests are answered. */
+  /** Options for answering requests. */
   readonly handler?: HandlerOptions
   /**
-   * A module that answers what the build does not have: it exports, as default or as `handler`, `fetch` or
-   * `app`, a Node handler, a function from `Request` to `Response` or a Connect application.
-   * @default none: such requests are 404, or get the page that `handler.fallback` names
+   * A module that answers requests for paths that the build lacks. Its export, as default or as `handler`,
+   * `fetch` or `app`, is a Node handler, a function from `Request` to `Response` or a Connect application.
+   * @default none: such requests get 404 or the page of `handler.fallback`
    */
   readonly ssr?: string
   /**
-   * A certificate and its key: speak TLS, HTTP/2 and HTTP/1.1 on one port.
+   * A certificate and its key, for TLS with HTTP/2 and HTTP/1.1 on one port.
    * @default none: plain HTTP/1.1
    */
   readonly tls?: TlsOptions
-  /** What operators see: an access log, probes and metrics. */
+  /** The access log, probes and metrics. */
   readonly operations?: OperationsOptions
   /**
-   * The hosts that are served, as `example.com` or `*.example.com`; requests for others are 421.
+   * The hosts to serve, such as `example.com` or `*.example.com`. Requests for other hosts get 421.
    * @default all
    */
   readonly allowHosts?: readonly string[]
   /**
-   * Who answers the build's files: `native` the addon of `@serve-dist/engine`, on threads of its own; `node` this
-   * process's JavaScript; `auto` the addon where it loads and the other options allow it. Answers are the same.
+   * The engine that serves build files; the answers are the same.
+   *
+   * - `native`: the threads of `@serve-dist/engine`.
+   * - `node`: the JavaScript of this process.
+   * - `auto`: `native` if it is available and supports the other options, otherwise `node`.
    * @default 'auto'
    */
   readonly engine?: EngineChoice
 }
 
-/** Options that have no default. */
+/** Options without a default. */
 type OptionalName = 'ssr' | 'tls' | 'socket' | 'descriptor' | 'allowHosts' | keyof StoreOptions
 
-/** `ServeOptions` as they are read, with every default filled in. */
+/** `ServeOptions` with all defaults. */
 interface ReadServeOptions
   extends Required<Omit<ServeOptions, OptionalName | 'site' | 'handler'>>, Pick<ServeOptions, OptionalName> {
   readonly site: ResolvedLiveSiteOptions
   readonly handler: ResolvedHandlerOptions
 }
 
-/** The same, with the address to listen on. */
+/** The resolved options with the address to listen on. */
 export interface ResolvedServeOptions extends ReadServeOptions {
   readonly address: ListenAddress
 }
 
-/** What a server takes. */
+/** The options of a server. */
 export const serveFields: Fields<ReadServeOptions> = {
   store: s.optional(storeFields.store),
   storeCache: storeFields.storeCache,
@@ -106,7 +109,7 @@ export const serveFields: Fields<ReadServeOptions> = {
   deltas: s.optional(storeFields.deltas),
   directory: s.withDefault(s.text('the path of a folder'), () => 'dist'),
   port: s.withDefault(s.portNumber, () => 4173),
-  // Node listens on all addresses for an empty host, which an unset variable would give.
+  // An empty host, for example from an unset variable, would make Node listen on all addresses.
   host: s.withDefault(s.filledText('an address such as 127.0.0.1 or 0.0.0.0'), () => '127.0.0.1'),
   socket: s.optional(
     s.text(
@@ -132,34 +135,34 @@ const serveSchema = s.optionsOf<ReadServeOptions>(serveFields)
 export const defaultDirectory: string = s.defaultOf(serveFields.directory)
 
 /**
- * Fills in the defaults and checks what is given.
+ * Validates the options and fills in the defaults.
  *
- * @throws OperatorError that lists every wrong option, with what was found and what is expected.
+ * @throws OperatorError that lists each wrong option with its value and the expected values.
  */
 export function resolveServeOptions(options: ServeOptions): ResolvedServeOptions {
   const resolved = s.readOptions(serveSchema, options)
   const problems = contradictionsOf(options)
   if (problems.length > 0) throw new OperatorError('SD_OPTION_INVALID', problems)
-  // Node treats a longer timeout as 0.
+  // Node treats longer timeouts as 0.
   const gracePeriod = Math.min(resolved.gracePeriod, maximumTimeout)
   return { ...resolved, gracePeriod, address: addressOf(resolved) }
 }
 
-/** A store has no folder of a build, and a folder no cache. */
+/** Returns conflicts between the options of a store and those of a folder. */
 function contradictionsOf(options: ServeOptions): readonly string[] {
   const { store, directory, handler } = options
   if (store === undefined) {
     return (['storeCache', 'storeCacheSize', 'storeInterval', 'deltas'] as const)
       .filter((name) => options[name] !== undefined)
-      .map((name) => `${name}: builds come from a folder: name a store, or leave it out`)
+      .map((name) => `${name}: only valid with a store; set store, or remove this option`)
   }
   return [
-    ...(directory === undefined ? [] : ['directory: builds come from the store: leave one of them out']),
+    ...(directory === undefined ? [] : ['directory: not valid together with store; remove one of them']),
     ...(handler?.fileSystemFallback === true ? [`handler.fileSystemFallback: ${noFolderProblem}`] : []),
   ]
 }
 
-/** Where its builds come from. */
+/** Returns the folder or the store of the builds. */
 export function selectBuildPlace({
   directory,
   store,
@@ -178,7 +181,9 @@ export function selectBuildPlace({
   }
 }
 
-/** A descriptor outranks a socket, and a socket the port, which has a default. */
+/**
+ * Chooses the address: a descriptor precedes a socket, and a socket precedes the port, which has a default.
+ */
 function addressOf(options: ReadServeOptions): ListenAddress {
   const { descriptor, socket, socketMode, host, port } = options
   if (descriptor !== undefined) return { descriptor }

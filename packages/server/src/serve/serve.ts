@@ -25,43 +25,45 @@ import type { Application, StartedApplication } from '../application/mount-appli
 import type { RedirectAddress, RedirectListener } from '../transport/listen-for-redirects.ts'
 import type { RequestListener } from '../transport/transport.ts'
 
-/** A server that listens. */
+/** A running server. */
 export interface RunningServer {
-  /** Where the build is to be found, its base included; for a unix socket as nginx has it: `http://unix:/path:/base/`. */
+  /**
+   * The URL of the build, including its base; for a unix socket in the syntax of nginx:
+   * `http://unix:/path:/base/`.
+   */
   readonly url: string
-  /** The URL of probes and metrics, if `operations.ops` asks for them. */
+  /** The URL of the probes and metrics, if `operations.ops` is set. */
   readonly opsUrl: string | undefined
-  /** The URL that redirects plain HTTP to HTTPS, if one does. */
+  /** The URL that redirects plain HTTP to HTTPS, if enabled. */
   readonly redirectUrl: string | undefined
-  /** Who answers the build's files. */
+  /** The engine that serves build files. */
   readonly engine: RunningEngine
-  /** The build that is served now. */
+  /** The served build. */
   readonly site: Site
   /**
-   * Loads the build that the folder or the store has now beside the one that is served, and swaps them once it is checked;
-   * before that, reads the certificate again.
-   * It never rejects: what cannot be served is refused, and the build before it is served on.
+   * Reads the certificate again, then loads and checks the current build of the folder or store, and
+   * activates it. It never rejects: if the new build is invalid, the server keeps the old one.
    */
   reload(): Promise<ReloadOutcome>
   /**
-   * Stops: no new connections, idle ones are closed at once, answers in flight are finished within the
-   * grace period. Settles when the last socket is closed; further calls wait for the same end.
+   * Stops the server: it accepts no new connections, closes idle ones and finishes running answers within
+   * the grace period. Settles after the last socket is closed. Further calls wait for the same end.
    */
   close(): Promise<void>
 }
 
 /**
- * Loads a build and serves it over HTTP; of a store, each one that becomes current.
+ * Loads a build and serves it over HTTP. With a store, it follows the current build of the store.
  *
- * @throws OperatorError for a wrong option, a build that cannot be served, an `ssr` module that cannot be mounted, an
- * unusable certificate, an address that is taken or a package that is missing; then nothing listens.
+ * @throws OperatorError for a wrong option, an invalid build, an unusable `ssr` module or certificate, an
+ *   address in use or a missing package. Then the server does not listen.
  */
 export async function serve(options: ServeOptions = {}): Promise<RunningServer> {
   const start = await prepareStart(options, false)
   const server = await serveStaged(start)
   const following = followStore(server, () => server.reload(), start.options.site)
   const close = server.close.bind(server)
-  // Not a copy: what it serves changes.
+  // The same object, because its properties change.
   return Object.assign(server, {
     close() {
       following.close()
@@ -70,31 +72,32 @@ export async function serve(options: ServeOptions = {}): Promise<RunningServer> 
   })
 }
 
-/** A server of a worker: which build it serves is decided for all of them. */
+/** The server of a worker. The primary process decides which build all workers serve. */
 export interface StagedServer extends RunningServer {
-  /** Tells of each build that becomes current in a store: whoever started the server has them loaded. */
+  /** Reports each new current build of a store. The caller makes the server load it. */
   readonly watched: WatchedBuilds | undefined
   /** Reads the certificate again. It never rejects. */
   reloadCertificate(): Promise<void>
 }
 
-/** Settles when a worker may listen; its primary may read the metrics from now on. */
+/** Waits for permission to listen. The primary process may read the metrics from then on. */
 export type WaitToListen = (live: StagedSite, readMetrics: Operations['readMetrics']) => Promise<void>
 
-/** What the primary decides for a server of a worker. */
+/** The input from the primary process to a worker's server. */
 export interface WorkerContext {
   readonly mayListen: WaitToListen
-  /** Its builds, where those are no matter of the options. */
+  /** The source of the builds, if it differs from the options. */
   readonly source?: BuildSource | undefined
-  /** The descriptor of the socket to listen on, where its primary has made it for the native engine. */
+  /** The descriptor of the socket to listen on, if the primary process created it for the native engine. */
   readonly socket?: number | undefined
 }
 
 /**
- * As {@link serve}; it listens once that is allowed, and loads only the code of what the options ask for.
+ * Starts a server like {@link serve}. It listens after it gets permission, and imports only the needed
+ * code.
  *
- * @param threads - of the native engine, where it answers; the default is one for each core that may be used, and one in
- * a worker.
+ * @param threads - the threads of the native engine; the default is one per usable core, or one in a
+ *   worker.
  */
 export async function serveStaged(
   start: PreparedStart,
@@ -105,7 +108,7 @@ export async function serveStaged(
   const { tls } = resolved
   const { binding, ...engine } = start.engine
 
-  // 1. What operators see: probes are answered before there is a build.
+  // 1. The log, probes and metrics: probes are answered before a build is loaded.
   const operations = await openOperations(resolved.operations)
 
   // 2. The build, as a table in memory.
@@ -120,10 +123,10 @@ export async function serveStaged(
     throw error
   }
 
-  // 3. Who answers: the table, then the application.
+  // 3. The handlers: the table, then the application.
   const handlerOptions = withReportsOnce(resolved.handler)
   const handle = createHandler(live, handlerOptions)
-  // What the application passes on gets the build's 404 page.
+  // Requests that the application passes on get the build's 404 page.
   const handleMissing = createHandler(live, { ...handlerOptions, fallback: '404' })
   const application =
     resolved.ssr === undefined
@@ -140,7 +143,7 @@ export async function serveStaged(
   const guarded = allowHosts(answer, resolved.allowHosts)
   const listener = operations?.watch(guarded) ?? guarded
 
-  // 4. How requests come, and where.
+  // 4. The transport and its address.
   const takes = {
     takesUploads: application !== undefined,
     takesUpgrades: application?.takesUpgrades ?? false,
@@ -155,12 +158,12 @@ export async function serveStaged(
   ).catch(giveUp)
   if (transport.follower !== undefined) live.follow(transport.follower)
   const hangUp = async (error: unknown): Promise<never> => {
-    // It may not listen, but it watches its certificate.
+    // The transport already watches its certificate, although it does not listen yet.
     await transport.drain(0)
     return giveUp(error)
   }
   const readMetrics = async (): ReturnType<Operations['readMetrics']> =>
-    (await operations?.readMetrics()) ?? 'they are off'
+    (await operations?.readMetrics()) ?? 'metrics are disabled'
   await worker?.mayListen(live, readMetrics).catch(hangUp)
   const given = worker?.socket
   const origin = await transport
@@ -176,7 +179,7 @@ export async function serveStaged(
           allowHosts: hosts,
           watcher: operations,
         }).catch(hangUp)
-  // A service manager's socket outlives us, and workers of another cluster may go on.
+  // The socket of a service manager outlives this process, and workers of another cluster may continue.
   if (resolved.descriptor === undefined && (worker !== undefined || !cluster.isWorker)) {
     allowQueueNarrowing(transport.server)
     if (redirects !== undefined) allowQueueNarrowing(redirects.transport.server)
@@ -230,7 +233,7 @@ async function openOperations(options: OperationsOptions): Promise<Operations | 
   return await startOperations(options)
 }
 
-/** As `node --env-file` does, an application gets all variables of the file that are not set. */
+/** Starts the application, with the unset variables of the env file, like `node --env-file`. */
 async function openApplication(
   file: string,
   passOn: Application,
@@ -252,21 +255,22 @@ async function openRedirects(
   return await listenForRedirects(origin, address)
 }
 
-/** What the options of the server say of those of the site. */
+/** Derives site options from the server options. */
 function siteOptionsOf({ site, handler, ssr, tls }: ResolvedServeOptions): ResolvedLiveSiteOptions {
   return {
     ...site,
-    // As it is now: what the application, or its file, puts there later would outrank a new file at each reload.
+    // A snapshot: variables that the application or its file sets later would override a new file at each
+    // reload.
     ...(ssr !== undefined && { environment: site.environment ?? { ...process.env } }),
-    // What the manifest does not list is served from the disk where the handler looks there.
+    // Unlisted files are expected if the handler serves them from the disk.
     ...(handler.fileSystemFallback && { unlisted: 'ignore' }),
     ...(tls?.hsts !== undefined && { rules: withHsts(site.rules, tls.hsts) }),
   }
 }
 
-/** Files are sent with `Strict-Transport-Security`, weaker than any rule for that field. */
+/** Adds `Strict-Transport-Security` to files; any other rule for this field takes precedence. */
 function withHsts(rules: ServingRules, value: string): ServingRules {
-  // The first rule is the weakest. Written so, the glob for everything is nobody else's key.
+  // The first rule is the weakest. Nobody else uses this spelling of the glob for all files as a key.
   const headers = { '{**,**}': { 'Strict-Transport-Security': value }, ...rules.headers }
   return { ...rules, headers }
 }

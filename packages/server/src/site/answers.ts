@@ -4,10 +4,10 @@ import { memoizeWeakly } from './memoize-weakly.ts'
 import { okAnswer, varyOf } from './representation-answers.ts'
 import type { Answer, AnswerContent, Redirect, Resource } from './site.ts'
 
-// The answers that no build changes. Errors are never stored (`no-store`), and each names itself in a line.
+// Answers that are the same for every build. Each error has `no-store` and a one-line text.
 
 export const allowedMethods = 'GET, HEAD, OPTIONS'
-// RFC 9110 §15; hosts without Node have no table of them.
+// RFC 9110 §15. Hosts without Node have no `http.STATUS_CODES`.
 const reasons = {
   400: 'Bad Request',
   404: 'Not Found',
@@ -19,7 +19,7 @@ const reasons = {
   500: 'Internal Server Error',
   503: 'Service Unavailable',
 }
-// A browser keeps the answer for a day at most; none keeps it longer than that.
+// Browsers keep a preflight answer for one day at most.
 const preflightFields = [
   'Access-Control-Allow-Methods',
   allowedMethods,
@@ -30,20 +30,20 @@ const preflightFields = [
 ]
 const noContent: AnswerContent = { kind: 'none' }
 
-/** 400: the request target cannot be read. */
+/** 400: the request target is malformed. */
 export const badRequest: Answer = errorAnswer(400)
-/** 404: nothing is known under this path. */
+/** 404: the path is unknown. */
 export const notFound: Answer = errorAnswer(404)
 /** 405 with `Allow` (RFC 9110 §15.5.6). */
 export const methodNotAllowed: Answer = errorAnswer(405, ['Allow', allowedMethods])
-/** 421: for another host than those that are served here (RFC 9110 §15.5.20). */
+/** 421: the request names a host that this server does not serve (RFC 9110 §15.5.20). */
 export const misdirectedRequest: Answer = errorAnswer(421)
-/** 500: what was there at boot is not there any more. */
+/** 500: a file that existed at the start is gone. */
 export const internalServerError: Answer = errorAnswer(500)
-/** 503: a file that has to be fetched from a store which cannot be reached (RFC 9110 §15.6.4). */
+/** 503: a file has to be fetched from a store that is unreachable (RFC 9110 §15.6.4). */
 const serviceUnavailable: Answer = errorAnswer(503, ['Retry-After', '5'])
 
-/** The clean error in the place of a body that could not be begun. */
+/** Returns the error to send if the body of an answer cannot be opened. */
 export function failedAnswer(status: unknown): Answer {
   if (status === 404) return notFound
   return status === 503 ? serviceUnavailable : internalServerError
@@ -56,8 +56,8 @@ const plainOptionsAnswer: Answer = {
 }
 
 /**
- * 204 to OPTIONS (RFC 9110 §9.3.7). Of a file that other origins may use, it answers a preflight whatever that asks
- * for (Fetch §4.8), so that nothing of it varies.
+ * Returns 204 for OPTIONS (RFC 9110 §9.3.7). If other origins may use the file, the answer allows every
+ * preflight (Fetch §4.8) and therefore needs no `Vary`.
  */
 export function optionsAnswer(resource?: Resource): Answer {
   const overrides = resource?.overrides
@@ -76,7 +76,7 @@ function isForPreflight(name: string): boolean {
   return name.startsWith('access-control-') || name === 'vary'
 }
 
-/** 406: identity is excluded, and no variant is acceptable (RFC 9110 §12.5.3). */
+/** 406: the client excludes identity and accepts no variant (RFC 9110 §12.5.3). */
 export const notAcceptable: (resource: Resource) => Answer = memoizeWeakly((resource) =>
   errorAnswer(406, varyOf(resource)),
 )
@@ -86,10 +86,10 @@ export const preconditionFailed: (resource: Resource) => Answer = memoizeWeakly(
   errorAnswer(412, varyOf(resource)),
 )
 
-/** The fields that tell a navigation from other requests (`is-navigation.ts`). */
+/** The request fields that identify a navigation (`is-navigation.ts`). */
 const navigationFields = 'Accept, Sec-Fetch-Mode'
 
-/** An answer that navigations get and other requests do not, or the other way round (RFC 9110 §12.5.5). */
+/** Adds the `Vary` of an answer that differs between navigations and other requests (RFC 9110 §12.5.5). */
 export const withNavigationVary: (answer: Answer) => Answer = memoizeWeakly((answer) => {
   const fields = [...answer.fields]
   const found = fields.findIndex((name, index) => index % 2 === 0 && name.toLowerCase() === 'vary')
@@ -98,12 +98,12 @@ export const withNavigationVary: (answer: Answer) => Answer = memoizeWeakly((ans
   return { ...answer, fields }
 })
 
-/** A refusal by its status alone, which no person reads. */
+/** Returns an error without a body. */
 export function bareRefusal(status: number, more: readonly string[] = []): Answer {
   return { status, fields: [...more, 'Cache-Control', 'no-store', 'Content-Length', '0'], content: noContent }
 }
 
-/** A redirect; the query is kept where the location has none of its own. */
+/** Returns a redirect. A location without a query gets the query of the request. */
 export function redirectTo(
   { status, location }: Pick<Redirect, 'status' | 'location'>,
   query: string,
@@ -117,12 +117,12 @@ export function redirectTo(
   }
 }
 
-/** 206: one range of the identity representation (RFC 9110 §15.3.7). */
+/** Returns 206 with one range of the identity representation (RFC 9110 §15.3.7). */
 export function partialContent(resource: Resource, { first, last }: ByteRange): Answer {
   const { identity } = resource
   const { size, body } = identity.bytes
   const fields = [...okAnswer(identity, resource).fields, 'Content-Range', `bytes ${first}-${last}/${size}`]
-  // A part is no dictionary.
+  // A part of a file is not a dictionary.
   const mark = fields.indexOf('Use-As-Dictionary')
   if (mark !== -1) fields.splice(mark, 2)
   fields[fields.indexOf('Content-Length') + 1] = String(last - first + 1)
@@ -133,7 +133,7 @@ export function partialContent(resource: Resource, { first, last }: ByteRange): 
   return { status: 206, fields, content }
 }
 
-/** 416 with the size that a range could have been within (RFC 9110 §15.5.17). */
+/** Returns 416 with the size of the file (RFC 9110 §15.5.17). */
 export function rangeNotSatisfiable(resource: Resource): Answer {
   return errorAnswer(416, ['Content-Range', `bytes */${resource.identity.bytes.size}`, ...varyOf(resource)])
 }
@@ -142,7 +142,7 @@ function errorAnswer(status: keyof typeof reasons, more?: readonly string[]): An
   return textAnswer(status, `${status} ${reasons[status]}\n`, { more })
 }
 
-/** A few lines of text, plain where nothing else is said, never stored. */
+/** Returns a short text with `no-store`; plain text by default. */
 export function textAnswer(
   status: number,
   text: string,

@@ -16,14 +16,14 @@ const textOf = (answer: Answer | undefined): string =>
   answer?.content.kind === 'memory' ? new TextDecoder().decode(answer.content.bytes) : ''
 
 describe('buildIdResource', () => {
-  test('names the build, to be revalidated', () => {
+  test('contains the build id and must be revalidated', () => {
     const answer = ask()
     expect(textOf(answer)).toBe(JSON.stringify({ buildId }))
     const fields = ['application/json', 'no-cache', 'nosniff']
     expect(answer).toMatchObject({ status: 200, fields: expect.arrayContaining(fields) })
   })
 
-  test('has an entity tag of the build', () => {
+  test('derives the entity tag from the build id', () => {
     const site = fakeSite({}, { buildId })
     const { entityTag } = resourceAt(site, target).identity
     expect(ask({}, { ifNoneMatch: entityTag })?.status).toBe(304)
@@ -31,19 +31,19 @@ describe('buildIdResource', () => {
     expect(ask({ buildId: `${buildId}00` }, {})?.status).toBe(200)
   })
 
-  test('stands under the base', () => {
+  test('is below the base', () => {
     expect(ask({ base: '/app/' })?.status).not.toBe(200)
     expect(ask({ base: '/app/' }, { target: `/app${target}` })?.status).toBe(200)
   })
 
-  test('takes the fields of rules, but for freshness', () => {
+  test('applies all rules except those for caching', () => {
     const rules = { cors: ['**'], cacheControl: { '**': 'max-age=60' }, headers: { '**': { 'X-A': 'b' } } }
     const fields = ask({ rules })?.fields
     expect(fields).toEqual(expect.arrayContaining(['X-A', 'Access-Control-Allow-Origin', 'no-cache']))
     expect(fields).not.toContain('max-age=60')
   })
 
-  test('yields to a file of the build, and to a rule with force', () => {
+  test('loses to a file of the build and to a forced rule', () => {
     expect(textOf(ask({}, {}, { '__serve-dist/build.json': 'own' }))).toBe('own')
     const redirects = [{ from: '/__serve-dist/*', to: '/nowhere', status: 302 as const, force: true }]
     expect(ask({ rules: { redirects } })?.status).toBe(302)

@@ -12,7 +12,7 @@ import { withoutFreshness } from './representation-answers.ts'
 import { isImmutable, type ResolvedServing } from './resolve-serving.ts'
 import type { ManifestEntry, PlainRepresentation, Resource, StoredBytes } from './site.ts'
 
-/** What a resource takes from its build, and from the site that it belongs to. */
+/** The input of `buildResource` that is the same for all files of a build. */
 export interface ResourceContext {
   /** As in the manifest. */
   readonly base: string
@@ -23,31 +23,31 @@ export interface ResourceContext {
   readonly dictionaries: BuildDictionaries | undefined
 }
 
-/** @param buildId - of an earlier build than the site's. */
+/** @param buildId - the id of an earlier build; omit it for the current build. */
 export function resourceContext(
   { manifest, stored, deltas }: StoredBuild,
   serving: ResolvedServing,
   buildId?: string,
 ): ResourceContext {
   const { base, timesAreFixed } = manifest
-  // Browsers get the current build's for the next one.
+  // Only files of the current build become dictionaries for the next one.
   const isServedOn = buildId !== undefined || deltas === undefined
   const dictionaries = isServedOn ? undefined : buildDictionaries(manifest, deltas, serving)
   return { base, timesAreFixed: timesAreFixed === true, stored, serving, buildId, dictionaries }
 }
 
-/** One list for all files that need nothing else. */
+/** One shared array saves memory. */
 const none: readonly string[] = []
 
-/** A file of the manifest in all its representations. */
+/** Creates a resource with all its representations from a file of the manifest. */
 export function buildResource(
   file: ManifestFile,
   { base, stored, serving, timesAreFixed, buildId, dictionaries }: ResourceContext,
 ): Resource {
   const { path, mediaType, links } = file
-  // Another start gives it other bytes under the same name, and at no time that anybody knows.
+  // The next start may write other bytes under this name, at an unknown time.
   const isRuntime = file.runtime === true
-  // A browser that kept it would keep the policy of then with it, and the origins of an environment of then.
+  // A cached worker script would keep an outdated policy and outdated origins of the environment.
   const isOfWorker = file.worker === true && serving.policy !== undefined
   const lastModified = timesAreFixed || isRuntime ? undefined : Date.parse(file.lastModified)
   const represent = (coding: PlainRepresentation['coding'], entry: ManifestEntry): PlainRepresentation => {
@@ -75,7 +75,7 @@ export function buildResource(
     buildId,
     mediaType,
     isPage: isPageType(mediaType),
-    // Sorting is stable: among equal sizes the default order stays.
+    // The sort is stable: representations of equal size keep the default order.
     representations:
       serving.prefer === 'smallest' ? inOrder.toSorted((a, b) => a.bytes.size - b.bytes.size) : inOrder,
     identity,
@@ -94,7 +94,10 @@ export function buildResource(
   }
 }
 
-/** The policy of a page has its hashes; the script of a worker obeys that of its own response (CSP Level 3 §4.2.1). */
+/**
+ * Adds the policy. A page has hashes; a worker script has the policy of its own response (CSP Level 3
+ * §4.2.1).
+ */
 function withPolicy(
   overrides: FieldOverrides,
   { policy: page, worker }: ManifestFile,
@@ -102,17 +105,17 @@ function withPolicy(
 ): FieldOverrides {
   if (policy === undefined || (page === undefined && worker !== true)) return overrides
   const key = policy.field.toLowerCase()
-  // A rule may take the field away.
+  // A rule can remove the field.
   if (overrides.get(key)?.value === null) return overrides
   return new Map([...overrides, [key, { name: policy.field, value: policy.valueFor(page) }]])
 }
 
-/** What a page needs as members of a `Link` field (RFC 8288). */
+/** Returns the members of a `Link` field (RFC 8288). */
 function linksOf(base: string, links?: readonly ManifestLink[]): readonly string[] {
   if (links === undefined) return none
   return links.map(({ path, rel, as, crossorigin = false }) => {
     const kind = as === undefined ? '' : `; as=${as}`
-    // Module scripts and fonts are fetched in CORS mode, and a hint in another mode would be fetched twice.
+    // Browsers fetch module scripts and fonts in CORS mode. A hint in another mode causes a second fetch.
     const mode = crossorigin || rel === 'modulepreload' || as === 'font' ? '; crossorigin' : ''
     return `<${encodePath(base + path)}>; rel=${rel}${kind}${mode}`
   })

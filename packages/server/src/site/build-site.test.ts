@@ -3,7 +3,7 @@ import { notModifiedAnswer, okAnswer } from './representation-answers.ts'
 import type { Entry } from './site.ts'
 import { fakeSite, type FakeSiteOptions, resourceAt } from '../../test/support/fake-site.ts'
 
-/** What the table says to each of some paths: `file`, `→ location`, or nothing. */
+/** Describes the entry of each path: a file, `→ location`, or `undefined`. */
 function entriesAt(
   names: readonly string[],
   paths: readonly string[],
@@ -26,7 +26,7 @@ describe('buildSite', () => {
   describe('the table', () => {
     test.each<readonly [string, readonly string[], Readonly<Record<string, string | undefined>>]>([
       [
-        'a file under its exact name',
+        'exact file names',
         ['a.js', 'b/c.css'],
         { '/a.js': 'a.js', '/b/c.css': 'b/c.css', '/b': undefined, '/b/': undefined },
       ],
@@ -36,7 +36,7 @@ describe('buildSite', () => {
         { '/': 'index.html', '/index.html': 'index.html', '/index': undefined },
       ],
       [
-        'a folder with a page',
+        'a page of a folder',
         ['docs/index.html'],
         {
           '/docs/': 'docs/index.html',
@@ -51,12 +51,12 @@ describe('buildSite', () => {
         { '/about': 'about.html', '/about/': '→ /about', '/about.html': 'about.html' },
       ],
       [
-        'a page deep inside',
+        'a page in nested folders',
         ['a/b/c.html'],
         { '/a/b/c': 'a/b/c.html', '/a/b/c/': '→ /a/b/c', '/a/b': undefined },
       ],
       [
-        'a page and a folder of one name',
+        'a page and a folder with the same name',
         ['about.html', 'about/index.html'],
         { '/about': 'about.html', '/about/': 'about/index.html' },
       ],
@@ -66,32 +66,32 @@ describe('buildSite', () => {
         { '/about': 'about.html', '/about/': '→ /about', '/about/us': 'about/us.html' },
       ],
       [
-        'a file before a page of one name',
+        'a file that precedes a page with the same name',
         ['about', 'about.html'],
         { '/about': 'about', '/about.html': 'about.html' },
       ],
       [
-        'a file before the redirect of a folder',
+        'a file that precedes the redirect of a folder',
         ['docs', 'docs/index.html'],
         { '/docs': 'docs', '/docs/': 'docs/index.html' },
       ],
       [
-        'a folder named like a page',
+        'a folder with the name of a page',
         ['x.html/index.html', 'x.html.html'],
         { '/x.html': 'x.html.html', '/x.html/': 'x.html/index.html' },
       ],
       [
-        'no page in another case',
+        'pages by their exact case only',
         ['A.HTML', 'INDEX.HTML'],
         { '/A': undefined, '/': undefined, '/A.HTML': 'A.HTML' },
       ],
       [
-        'a page whose name ends in index',
+        'a page whose name ends in "index"',
         ['a-index.html'],
         { '/a-index': 'a-index.html', '/a-': undefined, '/': undefined },
       ],
       [
-        'names that need escapes',
+        'names with escapes',
         ['a b/é+%[1].html'],
         {
           '/a%20b/%C3%A9+%25%5B1%5D.html': 'a b/é+%[1].html',
@@ -100,25 +100,25 @@ describe('buildSite', () => {
         },
       ],
       [
-        'the two ways to write a letter apart',
+        'two Unicode forms of a letter as different paths',
         ['\u00e9.txt', 'e\u0301.txt'],
         { '/%C3%A9.txt': '\u00e9.txt', '/e%CC%81.txt': 'e\u0301.txt' },
       ],
       [
-        "a user's own compressed file",
+        'a compressed file of the user',
         ['data.csv.gz'],
         { '/data.csv.gz': 'data.csv.gz', '/data.csv': undefined },
       ],
-    ])('knows %s', (_what, names, entries) => {
+    ])('resolves %s', (_what, names, entries) => {
       expect(entriesAt(names, Object.keys(entries))).toEqual(entries)
     })
 
-    test('does not know variants under their own suffix', () => {
+    test('does not list variants by their suffix', () => {
       const { table } = fakeSite({ 'a.js': { body: 'a', variants: { zstd: 'z', br: 'b', gzip: 'g' } } })
       expect([...table.keys()]).toEqual(['/a.js', '/__serve-dist/build.json'])
     })
 
-    test('stands under the base, and redirects the base without its slash', () => {
+    test('puts all paths below the base and redirects the base without its slash', () => {
       const paths = ['/my%20app/', '/my%20app/a.js', '/my%20app', '/a.js', '/', '/my%20app/docs']
       expect(entriesAt(['a.js', 'index.html', 'docs/index.html'], paths, { base: '/my app/' })).toEqual({
         '/my%20app/': 'index.html',
@@ -153,7 +153,7 @@ describe('buildSite', () => {
     const script = resourceAt(site, '/assets/a-1a2b3c.js')
     const [zstd = script.identity] = script.representations
 
-    test('has in its 200 every field of the chosen representation, each once', () => {
+    test('sends every field of the chosen representation exactly once with 200', () => {
       expect(okAnswer(zstd, script)).toEqual({
         status: 200,
         fields: [
@@ -167,12 +167,12 @@ describe('buildSite', () => {
           ['X-Content-Type-Options', 'nosniff'],
         ].flat(),
         content: { kind: 'memory', bytes: Buffer.from('zz') },
-        // Of the identity's eleven.
+        // Compared with the eleven bytes of the identity.
         savedBytes: 9,
       })
     })
 
-    test('has in its 304 the fields that RFC 9110 §15.4.5 asks for, and no others', () => {
+    test('sends exactly the fields of RFC 9110 §15.4.5 with 304', () => {
       expect(notModifiedAnswer(zstd, script)).toEqual({
         status: 304,
         fields: [
@@ -185,12 +185,12 @@ describe('buildSite', () => {
       })
     })
 
-    test('has a tag of its own in every representation', () => {
+    test('has a different entity tag for each representation', () => {
       const tags = resourceAt(site, '/assets/a-1a2b3c.js').representations.map(({ entityTag }) => entityTag)
       expect(new Set(tags).size).toBe(3)
     })
 
-    test('offers ranges of the identity, and of no coding', () => {
+    test('offers ranges of the identity only', () => {
       const offers = script.representations.map((representation) => [
         representation.coding,
         okAnswer(representation, script).fields.includes('Accept-Ranges'),
@@ -202,7 +202,7 @@ describe('buildSite', () => {
       ])
     })
 
-    test('without variants does not vary, and is revalidated unless its name holds a hash', () => {
+    test('has no Vary without variants and must be revalidated without a hash in its name', () => {
       const plain = resourceAt(site, '/plain.png')
       expect(plain.vary).toBeUndefined()
       const { fields } = okAnswer(plain.identity, plain)
@@ -210,21 +210,21 @@ describe('buildSite', () => {
       expect(fields).toContain('no-cache')
     })
 
-    test('streams what is not held', () => {
+    test('streams bodies that are not in memory', () => {
       const streamed = fakeSite({ 'a.bin': { body: 'abc', isStreamed: true } })
       const resource = resourceAt(streamed, '/a.bin')
       const { content } = okAnswer(resource.identity, resource)
       expect(content).toEqual({ kind: 'file', stored: resource.identity.bytes, first: 0, end: 3 })
     })
 
-    test('is listed smallest first where that is preferred', () => {
+    test('lists the smallest representation first if `prefer` says so', () => {
       const sized = { 'a.js': { body: '1234', variants: { zstd: '123', br: '1', gzip: '12' } } }
       const codings = resourceAt(fakeSite(sized, { prefer: 'smallest' }), '/a.js').representations
       expect(codings.map(({ coding }) => coding)).toEqual(['br', 'gzip', 'zstd', 'identity'])
     })
   })
 
-  test('sums up what it holds', () => {
+  test('summarizes the files and the memory of a site', () => {
     const site = fakeSite({
       'a.js': { body: '1234', variants: { br: '12', gzip: '123' } },
       'b.bin': { body: 'streamed', isStreamed: true },
@@ -245,7 +245,7 @@ describe('buildSite', () => {
     ['', undefined],
     ['assets', '/base/assets/'],
     ['my assets/é', '/base/my%20assets/%C3%A9/'],
-  ])('puts the assets directory %j at %s', (assetsDirectory, path) => {
+  ])('maps the assets directory %j to %s', (assetsDirectory, path) => {
     expect(fakeSite({}, { base: '/base/', assetsDirectory }).assetsPath).toBe(path)
   })
 })

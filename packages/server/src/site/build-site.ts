@@ -7,14 +7,14 @@ import { encodePath } from '../protocol/request-path.ts'
 import type { ResolvedServing } from './resolve-serving.ts'
 import type { Site, SiteEnvironment } from './site.ts'
 
-/** A site, and a line for each redirect rule that can never count. */
+/** A site, and one line for each redirect rule that has no effect. */
 export interface BuiltSite {
   readonly site: Site
   readonly problems: readonly string[]
 }
 
 /**
- * Builds the table that requests are answered from, with all that their answers are made of.
+ * Creates a site: the table of paths and everything that answers are made of.
  *
  * @param kept - earlier builds, the newest first.
  */
@@ -87,7 +87,7 @@ function environmentOf({ environment, files }: Manifest): { readonly environment
   return module === undefined ? {} : { environment: { path, names, sha256: module.sha256 } }
 }
 
-/** What earlier builds have under their own bases, by the rules of today. */
+/** Yields the paths of earlier builds below their own bases, with today's rules. */
 function* keptPaths(kept: readonly KeptBuild[], serving: ResolvedServing): Generator<KeptPath> {
   for (const build of kept) {
     const { manifest } = build

@@ -19,7 +19,7 @@ function siteWith(...redirects: RedirectRule[]): Site {
   return fakeSite(files, { rules: { redirects } })
 }
 
-/** Status, then the location or the body. */
+/** Returns the status, then the location or the body. */
 function shown(answer: Answer | undefined): string | undefined {
   if (answer === undefined) return undefined
   const location = answer.fields[answer.fields.indexOf('Location') + 1]
@@ -41,16 +41,13 @@ describe('buildTable', () => {
     ['/about', '200 ABOUT'],
     ['/assets/app.js', '200 SCRIPT'],
     ['/unknown', '200 INDEX'],
-  ])(
-    'leaves what the build has, its own redirects too, to the build without force: %s',
-    (target, expected) => {
-      const rewrite = siteWith({ from: '/*', to: '/index.html', status: 200 })
-      expect(answerTo(rewrite, target, navigation)).toBe(expected)
-      const redirect = siteWith({ from: '/*', to: 'https://new.example/:splat', status: 301 })
-      const elsewhere = target === '/unknown' ? '301 https://new.example/unknown' : expected
-      expect(answerTo(redirect, target, navigation)).toBe(elsewhere)
-    },
-  )
+  ])('prefers the build, including its own redirects, to rules without force: %s', (target, expected) => {
+    const rewrite = siteWith({ from: '/*', to: '/index.html', status: 200 })
+    expect(answerTo(rewrite, target, navigation)).toBe(expected)
+    const redirect = siteWith({ from: '/*', to: 'https://new.example/:splat', status: 301 })
+    const elsewhere = target === '/unknown' ? '301 https://new.example/unknown' : expected
+    expect(answerTo(redirect, target, navigation)).toBe(elsewhere)
+  })
 
   test.each([
     ['/docs', '200 INDEX'],
@@ -58,18 +55,18 @@ describe('buildTable', () => {
     ['/about', '200 INDEX'],
     ['/assets/app.js', '200 SCRIPT'],
     ['/secret.txt', '200 SECRET'],
-  ])('lets a page by force stand in for pages alone: %s', (target, expected) => {
+  ])('replaces only pages with a page of a forced rule: %s', (target, expected) => {
     const site = siteWith({ from: '/*', to: '/index.html', status: 200, force: true })
     expect(answerTo(site, target)).toBe(expected)
     expect(answerTo(site, target, navigation)).toBe(expected)
   })
 
-  test('lets any other file stand in by force for any file', () => {
+  test('replaces any file with a file of a forced rule that is not a page', () => {
     const site = siteWith({ from: '/assets/*', to: '/secret.txt', status: 200, force: true })
     expect(answerTo(site, '/assets/app.js')).toBe('200 SECRET')
   })
 
-  test('hides a file by force behind the page of a 404, whatever other rules say of its path', () => {
+  test('hides a file behind the 404 page of a forced rule, despite other rules for its path', () => {
     const site = siteWith(
       { from: '/*', to: '/index.html', status: 200 },
       { from: '/secret.txt', to: '/missing.html', status: 404, force: true },

@@ -4,16 +4,16 @@ import { compileRedirects, forcedRedirects, matchRedirect, type RedirectMatch } 
 import { encodePath } from '../protocol/request-path.ts'
 import type { Entry, Redirect, RedirectPattern, Resource, Site } from './site.ts'
 
-/** What a table is made of. */
+/** The input of `buildTable`. */
 export interface TableParts {
   /** Percent-encoded. */
   readonly base: string
   /** By path relative to the build's folder. */
   readonly resources: ReadonlyMap<string, Resource>
   readonly redirects: readonly RedirectRule[]
-  /** What stands beside the files of the build, by path as they do. */
+  /** The resource that the server adds to the files of the build. */
   readonly made: Resource
-  /** What earlier builds had, the newest first; asked for where the build has nothing under the path. */
+  /** The files of earlier builds, the newest first, for paths that the current build lacks. */
   readonly kept: Iterable<KeptPath>
 }
 
@@ -24,14 +24,15 @@ export interface KeptPath {
   readonly make: () => Resource
 }
 
-/** The table of known paths, the patterns for the others, and a line for each rule that can never count. */
+/** The table of known paths, the redirect patterns, and one line for each rule that has no effect. */
 export interface BuiltTable extends Pick<Site, 'table' | 'redirects'> {
   readonly problems: readonly string[]
 }
 
 /**
- * Builds the table. A later name never takes a path from an earlier one: the exact names, then pages, then redirects
- * of our own, then what the server makes, then what is kept of earlier builds, to which no rule leads unless by its path.
+ * Creates the table. If several entries have the same path, the first of this order wins: files, pages, the
+ * server's own redirects, the server's own resource, files of earlier builds. Rules can target files of
+ * earlier builds only by their paths.
  */
 export function buildTable({ base, resources, redirects, made, kept }: TableParts): BuiltTable {
   const table = new Map<string, Entry>()
@@ -63,7 +64,7 @@ export function buildTable({ base, resources, redirects, made, kept }: TablePart
   return { table, redirects: patterns, problems }
 }
 
-/** By force alone a rule outranks what the build has under a path, a redirect of ours too. */
+/** Applies the rules with `force`. Only these replace entries of the table. */
 function applyForced(table: Map<string, Entry>, patterns: readonly RedirectPattern[]): void {
   if (patterns.length === 0) return
   for (const [path, entry] of table) {

@@ -35,13 +35,13 @@ function fieldOf(answer: Answer | undefined, name: string): string | undefined {
 describe('decide', () => {
   describe('the path', () => {
     test.each([
-      ['a known one', '/assets/a-1.js', 200],
-      ['a known one with a query', '/assets/a-1.js?v=2', 200],
-      ['a known one in other escapes', '/%61ssets/a%2D1.js', 200],
-      ['a known one in absolute form', 'http://example.org/assets/a-1.js', 200],
+      ['a known path', '/assets/a-1.js', 200],
+      ['a known path with a query', '/assets/a-1.js?v=2', 200],
+      ['a known path with unnecessary escapes', '/%61ssets/a%2D1.js', 200],
+      ['a known path in absolute form', 'http://example.org/assets/a-1.js', 200],
       ['a folder without its slash', '/docs', 308],
       ['a page with a slash', '/about/', 308],
-      ['an unknown one', '/unknown', undefined],
+      ['an unknown path', '/unknown', undefined],
       ['a broken escape', '/%', 400],
       ['an encoded NUL', '/assets/a-1.js%00', 400],
       ['a parent segment', '/assets/../assets/a-1.js', undefined],
@@ -50,7 +50,7 @@ describe('decide', () => {
       ['an encoded backslash', '/assets%5Ca-1.js', undefined],
       ['a variant under its own suffix', '/assets/a-1.js.br', undefined],
       ['another case', '/ASSETS/a-1.js', undefined],
-    ])('%s: %s → %s', (_what, target, status) => {
+    ])('maps %s (%s) to %s', (_what, target, status) => {
       expect(statusOf({ target })).toBe(status)
     })
 
@@ -75,11 +75,11 @@ describe('decide', () => {
       ['OPTIONS', '/unknown', undefined],
       ['GET', '*', undefined],
       ['POST', '/%', 400],
-    ])('%s %s → %s', (method, target, status) => {
+    ])('answers %s %s with %s', (method, target, status) => {
       expect(statusOf({ method, target })).toBe(status)
     })
 
-    test.each(['POST', 'OPTIONS'])('is listed in the answer to %s', (method) => {
+    test.each(['POST', 'OPTIONS'])('lists the allowed methods in the answer to %s', (method) => {
       expect(fieldOf(decide(site, createRequestFields({ method, target: '/about' }), 'spa'), 'Allow')).toBe(
         'GET, HEAD, OPTIONS',
       )
@@ -90,32 +90,32 @@ describe('decide', () => {
     test.each<readonly [string, Partial<RequestFields>, Fallback, number | undefined]>([
       ['a navigation', { target: '/users', ...navigation }, 'spa', 200],
       ['a navigation to a name with a dot', { target: '/users/jane.doe', ...navigation }, 'spa', 200],
-      ['a navigation by HEAD', { method: 'HEAD', target: '/users', ...navigation }, 'spa', 200],
+      ['a HEAD navigation', { method: 'HEAD', target: '/users', ...navigation }, 'spa', 200],
       ['a navigation by Accept', { target: '/users', accept: 'text/html' }, 'spa', 200],
       ['a navigation to an encoded slash', { target: '/users/a%2Fb', ...navigation }, 'spa', 200],
-      ['a navigation into the assets', { target: '/assets/old.js', ...navigation }, 'spa', undefined],
+      ['a navigation below the assets', { target: '/assets/old.js', ...navigation }, 'spa', undefined],
       ['a navigation to an unclean path', { target: '/a/../users', ...navigation }, 'spa', undefined],
-      ['a request of any type', { target: '/users', accept: '*/*' }, 'spa', undefined],
+      ['a request with Accept: */*', { target: '/users', accept: '*/*' }, 'spa', undefined],
       [
-        'a request of a script',
+        'a request for a script',
         { target: '/users', secFetchMode: 'no-cors', accept: 'text/html' },
         'spa',
         undefined,
       ],
       ['a POST', { method: 'POST', target: '/users', ...navigation }, 'spa', undefined],
       ['a navigation without a fallback', { target: '/users', ...navigation }, 'none', undefined],
-      ['a navigation, no 404 page', { target: '/users', ...navigation }, '404', undefined],
-    ])('of a build without a 404 page: %s', (_what, given, fallback, status) => {
+      ['a navigation to a build without a 404 page', { target: '/users', ...navigation }, '404', undefined],
+    ])('answers without a 404 page: %s', (_what, given, fallback, status) => {
       expect(statusOf(given, fallback)).toBe(status)
     })
 
     test.each<readonly [string, Partial<RequestFields>, Fallback, number | undefined]>([
       ['a navigation', { target: '/users', ...navigation }, '404', 404],
       ['a navigation in a single-page application', { target: '/users', ...navigation }, 'spa', 404],
-      ['a navigation into the assets', { target: '/assets/old.js', ...navigation }, '404', 404],
-      ['a request of any type', { target: '/users', accept: '*/*' }, '404', undefined],
+      ['a navigation below the assets', { target: '/assets/old.js', ...navigation }, '404', 404],
+      ['a request with Accept: */*', { target: '/users', accept: '*/*' }, '404', undefined],
       ['a navigation without a fallback', { target: '/users', ...navigation }, 'none', undefined],
-    ])('of a build with a 404 page: %s', (_what, given, fallback, status) => {
+    ])('answers with a 404 page: %s', (_what, given, fallback, status) => {
       const answer = decide(withNotFound, createRequestFields(given), fallback)
       const gone = { status, content: { kind: 'memory', bytes: Buffer.from('gone') } }
       const known = answer === undefined ? [] : [{ status: answer.status, content: answer.content }]
@@ -123,13 +123,13 @@ describe('decide', () => {
       expect(fieldOf(answer, 'Cache-Control')).toBe(status === undefined ? undefined : 'no-store')
     })
 
-    test('stays under the base', () => {
+    test('applies only below the base', () => {
       expect(statusOf({ target: '/app/users', ...navigation }, 'spa', underBase)).toBe(200)
       expect(statusOf({ target: '/users', ...navigation }, 'spa', underBase)).toBeUndefined()
       expect(statusOf({ target: '/app/assets/old', ...navigation }, 'spa', underBase)).toBeUndefined()
     })
 
-    test('is negotiated and revalidated like the page itself', () => {
+    test('negotiates and revalidates the fallback like the page itself', () => {
       const page = decide(
         site,
         createRequestFields({ target: '/users', ...navigation, acceptEncoding: 'br' }),
@@ -150,53 +150,78 @@ describe('decide', () => {
       ['nothing acceptable', { acceptEncoding: 'identity;q=0' }, 406, undefined],
       ['a range', { range: 'bytes=2-5' }, 206, undefined],
       [
-        'a range and codings: the identity',
+        'sends the range of the identity despite Accept-Encoding',
         { range: 'bytes=2-5', acceptEncoding: 'zstd, br' },
         206,
         undefined,
       ],
       [
-        'a range, identity excluded: ignored',
+        'ignores a range if identity is excluded',
         { range: 'bytes=2-5', acceptEncoding: 'br, identity;q=0' },
         200,
         'br',
       ],
-      ['a range of nothing that is there', { range: 'bytes=10-' }, 416, undefined],
-      ['a range that is ignored, and a coding', { range: 'bytes=5-2', acceptEncoding: 'br' }, 200, 'br'],
-      ['several ranges, and a coding', { range: 'bytes=0-1,3-4', acceptEncoding: 'br' }, 200, 'br'],
-      ['a range by HEAD', { method: 'HEAD', range: 'bytes=2-5' }, 200, undefined],
-      ['a range by HEAD that no file has', { method: 'HEAD', range: 'bytes=99-' }, 200, undefined],
-      ['If-Range that holds', { range: 'bytes=2-5', ifRange: tag }, 206, undefined],
+      ['answers 416 for a range outside the file', { range: 'bytes=10-' }, 416, undefined],
       [
-        'If-Range that does not: all',
+        'ignores a malformed range and sends a coding',
+        { range: 'bytes=5-2', acceptEncoding: 'br' },
+        200,
+        'br',
+      ],
+      [
+        'ignores several ranges and sends a coding',
+        { range: 'bytes=0-1,3-4', acceptEncoding: 'br' },
+        200,
+        'br',
+      ],
+      ['ignores the range of a HEAD request', { method: 'HEAD', range: 'bytes=2-5' }, 200, undefined],
+      [
+        'ignores the unsatisfiable range of a HEAD request',
+        { method: 'HEAD', range: 'bytes=99-' },
+        200,
+        undefined,
+      ],
+      ['sends the range if If-Range matches', { range: 'bytes=2-5', ifRange: tag }, 206, undefined],
+      [
+        'sends the whole file if If-Range does not match',
         { range: 'bytes=2-5', ifRange: '"x"', acceptEncoding: 'br' },
         200,
         'br',
       ],
-      ['If-Range that does not, no range there: all', { range: 'bytes=99-', ifRange: '"x"' }, 200, undefined],
-      ['If-Range without Range', { ifRange: '"x"' }, 200, undefined],
-      ['If-None-Match before the range', { range: 'bytes=2-5', ifNoneMatch: tag }, 304, undefined],
       [
-        'If-None-Match before a range that no file has',
+        'sends the whole file if If-Range does not match an unsatisfiable range',
+        { range: 'bytes=99-', ifRange: '"x"' },
+        200,
+        undefined,
+      ],
+      ['ignores If-Range without Range', { ifRange: '"x"' }, 200, undefined],
+      ['evaluates If-None-Match before the range', { range: 'bytes=2-5', ifNoneMatch: tag }, 304, undefined],
+      [
+        'evaluates If-None-Match before an unsatisfiable range',
         { range: 'bytes=99-', ifNoneMatch: tag },
         304,
         undefined,
       ],
-      ['If-Match before a range that no file has', { range: 'bytes=99-', ifMatch: '"x"' }, 412, undefined],
       [
-        '406 before the conditions',
+        'evaluates If-Match before an unsatisfiable range',
+        { range: 'bytes=99-', ifMatch: '"x"' },
+        412,
+        undefined,
+      ],
+      [
+        'answers 406 before it evaluates conditions',
         { acceptEncoding: '*;q=0', ifNoneMatch: '*', ifMatch: '"x"' },
         406,
         undefined,
       ],
-      ['a tag of another coding', { acceptEncoding: 'br', ifNoneMatch: tag }, 200, 'br'],
+      ['does not match the tag of another coding', { acceptEncoding: 'br', ifNoneMatch: tag }, 200, 'br'],
     ])('%s', (_what, given, status, coding) => {
       const answer = decide(site, createRequestFields({ target, ...given }), 'none')
       expect([answer?.status, fieldOf(answer, 'Content-Encoding')]).toEqual([status, coding])
       expect(fieldOf(answer, 'Vary')).toBe('Accept-Encoding')
     })
 
-    test('names the part that it sends, and how much there is', () => {
+    test('sends Content-Range and the size of the part', () => {
       const answer = decide(site, createRequestFields({ target, range: 'bytes=-3' }), 'none')
       expect(fieldOf(answer, 'Content-Range')).toBe('bytes 7-9/10')
       expect(fieldOf(answer, 'Content-Length')).toBe('3')
@@ -204,7 +229,7 @@ describe('decide', () => {
       expect(answer?.content).toEqual({ kind: 'memory', bytes: Buffer.from('789') })
     })
 
-    test('names the size when it has not the part', () => {
+    test('sends the size of the file with 416', () => {
       expect(
         fieldOf(decide(site, createRequestFields({ target, range: 'bytes=10-' }), 'none'), 'Content-Range'),
       ).toBe('bytes */10')
@@ -212,7 +237,7 @@ describe('decide', () => {
       expect([empty?.status, fieldOf(empty, 'Content-Range')]).toEqual([416, 'bytes */0'])
     })
 
-    test('reads the part of a streamed file from the file', () => {
+    test('reads the range of a streamed file from the file', () => {
       const answer = decide(site, createRequestFields({ target: '/film.mp4', range: 'bytes=2-' }), 'none')
       expect(answer?.content).toMatchObject({ kind: 'file', first: 2, end: 10 })
     })
@@ -267,7 +292,7 @@ describe('decide', () => {
     })
     const sites = fc.constantFrom(site, withNotFound, underBase)
 
-    test('is answered consistently, whatever its fields', () => {
+    test('gets a consistent answer for any fields', () => {
       fc.assert(
         fc.property(
           sites,
@@ -283,7 +308,7 @@ describe('decide', () => {
       )
     })
 
-    test('has the same answer by HEAD as by GET, but for ranges', () => {
+    test('gets the same answer for HEAD as for GET, except for ranges', () => {
       fc.assert(
         fc.property(sites, fields, (of, request) => {
           const [get, head] = ['GET', 'HEAD'].map((method) =>
@@ -294,7 +319,7 @@ describe('decide', () => {
       )
     })
 
-    test('is answered the same twice: nothing is remembered that matters', () => {
+    test('gets the same answer twice', () => {
       fc.assert(
         fc.property(sites, fields, (of, request) => {
           expect(decide(of, request, 'spa')).toEqual(decide(of, request, 'spa'))
@@ -303,7 +328,7 @@ describe('decide', () => {
     })
   })
 
-  test('reads 100 KB in any field in linear time', () => {
+  test('is decided in linear time with 100 KB in any field', () => {
     for (const text of hostileTexts(
       ['a', ',', '"a",', '/', '%41', ';q=0.1,', '0-1,'],
       ['', '/', 'bytes=', '"'],
@@ -333,14 +358,14 @@ function lengthOf({ content }: Answer): number {
   return content.kind === 'memory' ? content.bytes.length : content.end - content.first
 }
 
-/** What contradicts itself in an answer. */
+/** Returns the contradictions in an answer. */
 function faultsOf(answer: Answer, { method }: RequestFields): string[] {
   const { status, content } = answer
   const names = answer.fields.filter((_, index) => index % 2 === 0).map((name) => name.toLowerCase())
   const hasBody = status !== 304 && status !== 204
   const isPart = status === 206 || status === 416
   const checks: Readonly<Record<string, boolean>> = {
-    'a status that is not ours': ![200, 204, 206, 304, 308, 400, 404, 405, 406, 412, 416].includes(status),
+    'an unexpected status': ![200, 204, 206, 304, 308, 400, 404, 405, 406, 412, 416].includes(status),
     'a field twice': new Set(names).size < names.length,
     'a body': !hasBody && (content.kind !== 'none' || names.some((name) => name.startsWith('content-'))),
     'a wrong length': hasBody && fieldOf(answer, 'Content-Length') !== String(lengthOf(answer)),

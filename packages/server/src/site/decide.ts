@@ -23,11 +23,12 @@ import { parseRequestPath, type RequestPath } from '../protocol/request-path.ts'
 import type { Answer, Representation, Resource, Site } from './site.ts'
 
 /**
- * Decides the answer to a request: a pure function of the site and the request's fields, steps 2 to 7 of
- * `hosts/handler.ts`. Returns `undefined` for an unknown path: the host answers 404 or passes the request on.
+ * Decides the answer to a request (steps 2 to 7 of `hosts/handler.ts`). It is a pure function of the site
+ * and the fields of the request. Returns `undefined` for an unknown path: the host answers 404 or calls the
+ * next handler.
  *
- * @param fallback - `undefined` if the host looks for unknown paths elsewhere first.
- * @param trace - receives the reasons. Hosts leave it out: building a reason allocates.
+ * @param fallback - `undefined` if the host first looks for unknown paths elsewhere.
+ * @param trace - receives the reasons. Hosts omit it because each reason costs an allocation.
  */
 export function decide(
   site: Site,
@@ -37,7 +38,7 @@ export function decide(
 ): Answer | undefined {
   const { method, target } = request
 
-  // 2. The path. A target that is already in the table's own form needs no parsing.
+  // 2. The path. A target that is a key of the table needs no parsing.
   let path = target
   let query = ''
   let entry = site.table.get(target)
@@ -48,7 +49,7 @@ export function decide(
       return badRequest
     }
     if (parsed === 'unclean') {
-      // RFC 9110 §9.3.7: `*` asks about the server as a whole.
+      // RFC 9110 §9.3.7: `*` refers to the server as a whole.
       const isServerWide = method === 'OPTIONS' && target === '*'
       trace?.({ code: isServerWide ? 'asterisk-target' : 'unclean-path' })
       return isServerWide ? optionsAnswer() : undefined
@@ -67,12 +68,12 @@ export function decide(
   return isGetOrHead(request) ? redirectTo(entry, query) : decideOtherMethod(method, undefined, trace)
 }
 
-/** Whether a host answers everything itself, or others stand behind it. */
+/** Whether a host answers every request itself or passes unknown paths on. */
 export type HostRole = 'standalone' | 'middleware'
 
 /**
- * What a navigation to an unknown path gets: what the host's options say, else what the site's rules say, else
- * what the build has, where nobody stands behind: a 404 page, or the page of a single-page application.
+ * Returns what a navigation to an unknown path gets. The options of the host come first, then the rules of
+ * the site. Without both, a standalone host uses the 404 page or the page of a single-page application.
  */
 export function fallbackFor(site: Site, role: HostRole, chosen: Fallback | undefined): Fallback {
   const said = chosen ?? site.fallback
@@ -81,13 +82,13 @@ export function fallbackFor(site: Site, role: HostRole, chosen: Fallback | undef
   return site.appType === 'spa' || site.singlePage !== undefined ? 'spa' : 'none'
 }
 
-/** The answer of a resource, GET and HEAD by the steps of RFC 9110 §13.2.2. */
+/** Answers a request for a resource. GET and HEAD follow the steps of RFC 9110 §13.2.2. */
 export function decideResource(resource: Resource, request: RequestFields, trace?: DecisionTrace): Answer {
   // 4. The method.
   if (!isGetOrHead(request)) return decideOtherMethod(request.method, resource, trace)
   if (trace !== undefined && request.method === 'HEAD') trace({ code: 'head' })
 
-  // 5. The representation. A range is one of the identity, so that it never meets a coding.
+  // 5. The representation. Ranges always refer to the identity representation.
   const weights = codingWeights(request.acceptEncoding)
   const whole = selectRepresentation(resource, weights)
   trace?.({ code: 'representation', resource, selected: whole })
@@ -117,8 +118,8 @@ export function decideResource(resource: Resource, request: RequestFields, trace
 }
 
 /**
- * The representation that the client wants most, the server's order deciding among equals; `undefined`
- * when none is acceptable (406).
+ * Returns the representation with the highest weight. Among equal weights the server's order decides.
+ * Returns `undefined` if none is acceptable (406).
  */
 export function selectRepresentation(
   { representations }: { readonly representations: readonly Representation[] },
@@ -137,8 +138,8 @@ export function selectRepresentation(
 }
 
 /**
- * The delta from the one dictionary that a request offers (RFC 9842 §2.2), if it is smaller than what is sent without.
- * `decide` ignores any other value of the field.
+ * Returns the delta for the dictionary that the client offers (RFC 9842 §2.2), if it is smaller than
+ * `plain`. `decide` ignores invalid values of the field.
  */
 function selectDelta(
   { deltas, overrides }: Resource,
@@ -163,7 +164,8 @@ function selectDelta(
 }
 
 /**
- * Whether who asks may read the answer: the size of a delta would tell others something of it (RFC 9842 §9.3.3).
+ * Returns whether the requesting page may read the answer. The size of a delta would leak information to
+ * other origins (RFC 9842 §9.3.3).
  *
  * @param allowed - the `Access-Control-Allow-Origin` of the answer.
  */
@@ -178,7 +180,10 @@ function isReadable(
   return origin !== undefined && (allowed === '*' || allowed === origin)
 }
 
-/** The range of the identity that a request asks for, if it counts; `whole` is what is sent without it. */
+/**
+ * Returns the requested range of the identity, if it applies. `whole` is the representation without a
+ * range.
+ */
 function rangeOf(
   resource: Resource,
   request: RequestFields,
@@ -186,7 +191,7 @@ function rangeOf(
   trace?: DecisionTrace,
 ): ByteRange | 'unsatisfiable' | undefined {
   if (request.range === undefined) return undefined
-  // RFC 9110 §14.2: a Range field means something to GET alone.
+  // RFC 9110 §14.2: Range applies only to GET.
   if (request.method !== 'GET') return trace?.({ code: 'range-not-for-head' })
   if (!ifRangeHolds(request.ifRange, resource, whole)) return trace?.({ code: 'if-range-fails' })
   const range = parseByteRange(request.range, resource.identity.bytes.size)
@@ -199,7 +204,7 @@ interface UnknownPath {
   readonly fallback: Fallback | undefined
 }
 
-/** 3. A path that the table does not have: a redirect, the page of a rule or of the fallback, or nothing of ours. */
+/** 3. A path that the table does not contain: a redirect, the page of a rule, or the fallback. */
 function decideUnknown(
   site: Site,
   request: RequestFields,
@@ -209,7 +214,7 @@ function decideUnknown(
   trace?.({ code: 'unknown-path', path })
   if (!isGetOrHead(request)) {
     const match = matchRule(site, path, fallback)
-    // A page of a rule makes no path known: only navigations get it.
+    // A rule with a page answers only navigations. It does not make the path known.
     if (match === undefined || match.status === 404 || match.target?.isPage === true) {
       return trace?.({ code: 'unknown-path-method' })
     }
@@ -229,8 +234,8 @@ function decideUnknown(
 }
 
 /**
- * The 404 of a path that `decide` answers nothing for, where no other host is asked. Its `Vary` says where a navigation
- * would have got a page: a cache must keep the two apart.
+ * Returns the 404 for a path that `decide` does not answer. If a navigation would get a page instead,
+ * `Vary` makes caches keep the two apart.
  */
 export function decideNotFound(site: Site, request: RequestFields, fallback: Fallback | undefined): Answer {
   const parsed = isGetOrHead(request) ? parseRequestPath(request.target) : 'unclean'
@@ -239,7 +244,10 @@ export function decideNotFound(site: Site, request: RequestFields, fallback: Fal
   return match?.isForNavigations === true ? withNavigationVary(notFound) : notFound
 }
 
-/** The rule for a path that the table does not have; one without force yields to a file on the disk. */
+/**
+ * Returns the rule for an unknown path. Rules without `force` do not apply before files on the disk are
+ * checked.
+ */
 export function matchRule(
   site: Site,
   path: string,
@@ -251,11 +259,11 @@ export function matchRule(
 
 /** The rule or the page that answers an unknown path. */
 export interface FallbackMatch extends RedirectMatch {
-  /** Whether only navigations get it: an HTML page never answers for a script or an image. */
+  /** Whether only navigations get it. An HTML page never answers a request for a script or an image. */
   readonly isForNavigations: boolean
 }
 
-/** Chooses what GET and HEAD of an unknown path get: what the rule says, the build's 404 page, or the fallback. */
+/** Returns the answer to GET and HEAD of an unknown path: a rule, the 404 page or the fallback. */
 export function chooseFallback(
   site: Site,
   { path, fallback }: { readonly path: string; readonly fallback: Fallback | undefined },
@@ -266,7 +274,7 @@ export function chooseFallback(
     return { ...match, isForNavigations: false }
 
   const isForNavigations = true
-  // No page answers for a hashed asset, unless a rule is about these.
+  // No page answers for a hashed asset, unless a rule names the assets.
   const mayGetPage = !isAsset(site, path)
   if (match !== undefined && (mayGetPage || isAsset(site, match.rule?.form[0])))
     return { ...match, isForNavigations }
@@ -291,7 +299,7 @@ function isAsset({ assetsPath }: Site, path: string | undefined): boolean {
   return assetsPath !== undefined && path?.startsWith(assetsPath) === true
 }
 
-/** A method other than GET and HEAD, of a path that is known. */
+/** Answers methods other than GET and HEAD for a known path. */
 function decideOtherMethod(
   method: string,
   resource: Resource | undefined,
@@ -305,7 +313,7 @@ function isGetOrHead({ method }: RequestFields): boolean {
   return method === 'GET' || method === 'HEAD'
 }
 
-/** The page of a 404; `undefined` if the client accepts none of its codings. */
+/** Returns the page of a 404, or `undefined` if the client accepts none of its codings. */
 function notFoundPage(page: Resource, request: RequestFields, trace?: DecisionTrace): Answer | undefined {
   const selected = selectRepresentation(page, codingWeights(request.acceptEncoding))
   trace?.({ code: 'representation', resource: page, selected })

@@ -5,11 +5,11 @@ import type { Entry, Representation, Resource } from './site.ts'
 /**
  * Receives the reasons for an answer, in the order in which `decide` finds them.
  *
- * @returns `undefined`, so that a branch without an answer reports its reason as it returns.
+ * @returns `undefined`, so that a branch without an answer can write `return trace?.(…)`.
  */
 export type DecisionTrace = (reason: Reason) => undefined
 
-/** Why `decide` took a branch, with the data that led there. */
+/** The reason why `decide` took a branch, with its data. */
 export type Reason =
   | PathReason
   | UnknownPathReason
@@ -58,7 +58,7 @@ type RangeReason =
   | { readonly code: 'range-not-for-head' | 'range-without-identity' | 'if-range-fails' | 'range-ignored' }
   | { readonly code: 'range'; readonly range: ByteRange | 'unsatisfiable'; readonly resource: Resource }
 
-/** The representation of a 200, 206 or 304, or of the page of a 404. */
+/** The representation of a 200, 206, 304, or of the page of a 404. */
 interface SentReason {
   readonly code: 'sent'
   readonly resource: Resource

@@ -28,7 +28,7 @@ const script = {
 const deltas: NonNullable<FakeFile['deltas']> = {
   [old]: { dcz: 'z'.repeat(20), dcb: 'y'.repeat(10) },
   [older]: { dcz: 'x'.repeat(20) },
-  // No gain beside brotli, which not everybody takes.
+  // Larger than the brotli variant, but smaller than the file.
   [oldest]: { dcz: 'w'.repeat(65) },
 }
 const files: FakeFiles = {
@@ -76,7 +76,7 @@ function shown(answer: Answer | undefined): readonly unknown[] {
   return [answer?.status, coding, vary]
 }
 
-/** What RFC 9842 says, apart from the server's own code: the text of the delta, if one is to be sent. */
+/** Models RFC 9842 independently of the server: the text of the delta to send, if any. */
 function modelled(
   request: RequestFields,
   allowed: string | undefined,
@@ -132,7 +132,7 @@ function orNothing(...texts: readonly string[]): fc.Arbitrary<string | undefined
   return fc.constantFrom(...Array.from({ length: 3 * texts.length }, () => undefined), ...texts)
 }
 
-/** Of an answer, what a delta makes another. */
+/** Returns the parts of an answer that a delta changes. */
 function seen(answer: Answer | undefined): unknown {
   const fields = fieldsOf(answer)
   return {
@@ -164,7 +164,7 @@ function expectedOf(request: RequestFields, { coding, text }: { coding: string; 
   }
 }
 
-/** Everything but what only dictionaries bring. */
+/** Returns an answer without the fields that only dictionaries add. */
 function withoutMarks(answer: Answer | undefined): unknown {
   const { Vary: _vary, 'Use-As-Dictionary': _mark, ...fields } = fieldsOf(answer)
   return { ...answer, fields }
@@ -220,7 +220,7 @@ describe('decide, of a build with deltas', () => {
     ),
   })
 
-  test('sends a delta to whom it is for, and to all others what they get without', () => {
+  test('sends deltas only to eligible clients and leaves all other answers unchanged', () => {
     const sites = [
       { options: {}, allowed: undefined },
       { options: { rules: cors }, allowed: '*' },
@@ -250,23 +250,35 @@ describe('decide, of a build with deltas', () => {
   })
 
   test.each<[string, Partial<RequestFields>, readonly unknown[]]>([
-    ['who offers it', {}, [200, 'dcb', bothFields]],
-    ['who takes one coding', { acceptEncoding: 'br, dcz' }, [200, 'dcz', bothFields]],
-    ['who refuses all else', { acceptEncoding: 'dcz, *;q=0' }, [200, 'dcz', bothFields]],
-    ['who names none', { acceptEncoding: '*' }, [200, 'br', bothFields]],
-    ['who refuses', { acceptEncoding: 'br, dcz;q=0, dcb;q=0' }, [200, 'br', bothFields]],
-    ['a range', { range: 'bytes=0-9' }, [206, 'identity', bothFields]],
-    ['another dictionary', { availableDictionary: offerOf('x') }, [200, 'br', bothFields]],
-    ['two', { availableDictionary: `${offer}, ${offer}` }, [200, 'br', bothFields]],
-    ['another origin', { secFetchSite: 'cross-site', secFetchMode: 'no-cors' }, [200, 'br', bothFields]],
+    ['a client that offers the dictionary', {}, [200, 'dcb', bothFields]],
+    ['a client that accepts one delta coding', { acceptEncoding: 'br, dcz' }, [200, 'dcz', bothFields]],
+    ['a client that refuses all other codings', { acceptEncoding: 'dcz, *;q=0' }, [200, 'dcz', bothFields]],
+    ['a client that accepts any coding', { acceptEncoding: '*' }, [200, 'br', bothFields]],
     [
-      'a file that was not in the build before',
+      'a client that refuses delta codings',
+      { acceptEncoding: 'br, dcz;q=0, dcb;q=0' },
+      [200, 'br', bothFields],
+    ],
+    ['a range request', { range: 'bytes=0-9' }, [206, 'identity', bothFields]],
+    ['a client with another dictionary', { availableDictionary: offerOf('x') }, [200, 'br', bothFields]],
+    [
+      'a client with two dictionaries',
+      { availableDictionary: `${offer}, ${offer}` },
+      [200, 'br', bothFields],
+    ],
+    [
+      'a page of another origin',
+      { secFetchSite: 'cross-site', secFetchMode: 'no-cors' },
+      [200, 'br', bothFields],
+    ],
+    [
+      'a request for a file that is new in this build',
       { target: '/assets/alone-1.js' },
       [200, 'identity', bothFields],
     ],
-    ['nobody that a coding satisfies', { acceptEncoding: '*;q=0' }, [406, 'identity', bothFields]],
+    ['a client that accepts no coding', { acceptEncoding: '*;q=0' }, [406, 'identity', bothFields]],
     ['a page', { target: '/' }, [200, 'identity', undefined]],
-  ])('to %s', (_what, given, expected) => {
+  ])('answers %s', (_what, given, expected) => {
     expect(shown(ask(siteWith(), { availableDictionary: offer, ...given }))).toEqual(expected)
   })
 
@@ -276,7 +288,7 @@ describe('decide, of a build with deltas', () => {
     ['/assets/data-1.json', 'match="/assets/data-*.json"'],
     ['/assets/w-1.js', undefined],
     ['/', undefined],
-  ])('marks %s', (path, expected) => {
+  ])('sends Use-As-Dictionary for %s', (path, expected) => {
     const site = siteWith()
     const mark = (given: Partial<RequestFields>): string | undefined =>
       fieldsOf(ask(site, { target: path, ...given }))['Use-As-Dictionary']
@@ -287,17 +299,17 @@ describe('decide, of a build with deltas', () => {
   })
 
   test.each<[string, FakeSiteOptions]>([
-    ['a rule has them revalidated', { rules: { cacheControl: { '**': 'no-cache' } } }],
-    ['a rule takes the field away', { rules: { headers: { '**': { 'Cache-Control': null } } } }],
-    ['nobody makes deltas', { hasDeltas: false }],
-  ])('marks nothing where %s', (_what, options) => {
+    ['a rule requires revalidation', { rules: { cacheControl: { '**': 'no-cache' } } }],
+    ['a rule removes Cache-Control', { rules: { headers: { '**': { 'Cache-Control': null } } } }],
+    ['deltas are disabled', { hasDeltas: false }],
+  ])('sends no Use-As-Dictionary if %s', (_what, options) => {
     const site = siteWith(options)
     const answer = ask(site, { availableDictionary: offer })
     expect(shown(answer)).toEqual([200, 'br', 'Accept-Encoding'])
     expect(fieldsOf(answer)).not.toHaveProperty('Use-As-Dictionary')
   })
 
-  test('no rule lets shared caches keep a delta but sharedCache', () => {
+  test('lets shared caches keep a delta only with sharedCache', () => {
     const freshness = {
       'CDN-Cache-Control': 'max-age=9',
       'Edge-Control': '!no-store, max-age=9',
@@ -322,15 +334,18 @@ describe('decide, of a build with deltas', () => {
     expect(shared['Cache-Control']).toBe('public, max-age=31536000, immutable')
   })
 
-  test.each([null, 'Origin', 'accept-encoding'])('no rule for Vary (%s) takes a member away', (value) => {
-    const site = siteWith({ rules: { headers: { '**': { Vary: value } }, sharedCache: true } })
-    for (const given of [{}, { availableDictionary: offer }, { acceptEncoding: '*;q=0' }]) {
-      const { Vary: vary = '' } = fieldsOf(ask(site, given))
-      expect(vary.toLowerCase()).toMatch(/accept-encoding.*available-dictionary/)
-    }
-  })
+  test.each([null, 'Origin', 'accept-encoding'])(
+    'keeps both members of Vary despite a rule for Vary (%s)',
+    (value) => {
+      const site = siteWith({ rules: { headers: { '**': { Vary: value } }, sharedCache: true } })
+      for (const given of [{}, { availableDictionary: offer }, { acceptEncoding: '*;q=0' }]) {
+        const { Vary: vary = '' } = fieldsOf(ask(site, given))
+        expect(vary.toLowerCase()).toMatch(/accept-encoding.*available-dictionary/)
+      }
+    },
+  )
 
-  test('marks no files of earlier builds', () => {
+  test('sends no Use-As-Dictionary for files of earlier builds', () => {
     const earlier = { 'assets/k-1.js': { ...script, stem: 'assets/k-[hash].js' } }
     const kept = [{ ...fakeBuild(earlier, { buildId: 'a'.repeat(32) }), deltas: new Map() }]
     expect(shown(ask(siteWith({ kept }), { target: '/assets/k-1.js' }))).toEqual([

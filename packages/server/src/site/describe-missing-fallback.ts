@@ -1,11 +1,11 @@
 import type { Site } from './site.ts'
 
-/** Pages of single-page applications that frameworks name in ways of their own: TanStack Start, React Router. */
+/** The single-page-application shells of TanStack Start and React Router. */
 const shells = ['_shell.html', '__spa-fallback.html']
 
 /**
- * A line where somebody wants a single-page application, or a framework has written one, and no page answers for it:
- * every client route would be a 404.
+ * Returns a warning if the site is a single-page application but no page answers for client routes. Every
+ * client route would return 404.
  */
 export function describeMissingFallback({
   appType,
@@ -24,7 +24,7 @@ export function describeMissingFallback({
   if (!isWanted || isRuled || hasIndex || singlePage !== undefined) return undefined
   const found = shell === undefined ? '' : `, but it has ${shell}`
   return [
-    `the build has ${index === undefined ? 'neither 200.html nor index.html' : 'no 200.html'} for unknown pages${found}, so they are a 404;`,
-    `name the page by a rule: /* /${shell ?? 'page.html'} 200 in the file _redirects of the build`,
+    `unknown pages return 404 because the build has ${index === undefined ? 'neither 200.html nor index.html' : 'no 200.html'}${found}.`,
+    `Add this rule to the file _redirects of the build: /* /${shell ?? 'page.html'} 200`,
   ].join(' ')
 }

@@ -4,7 +4,7 @@ import type { StoredDelta, StoredDeltas } from './kept-build.ts'
 import type { ResolvedServing } from './resolve-serving.ts'
 import type { Deltas, Resource } from './site.ts'
 
-/** What the files of a build share of dictionaries. */
+/** The dictionary data that all files of a build share. */
 export interface BuildDictionaries {
   /** By stem. */
   readonly marked: ReadonlyMap<string, Dictionary>
@@ -20,12 +20,12 @@ export function buildDictionaries(
   return { marked: dictionariesOf(manifest), deltas, inSharedCaches: sharedCache }
 }
 
-/** What of a resource has to do with dictionaries (RFC 9842). */
+/** The dictionary fields of a resource (RFC 9842). */
 type DictionaryPart = Pick<Resource, 'useAsDictionary' | 'deltas'>
 
 const nothing: DictionaryPart = { useAsDictionary: undefined, deltas: undefined }
 
-/** Whether a file is kept as a dictionary, and its deltas: nothing, where its answers may not be kept for good. */
+/** Returns the dictionary fields of a file. Only files that caches may keep permanently have these. */
 export function dictionaryPart(
   file: ManifestFile,
   build: BuildDictionaries | undefined,
@@ -43,7 +43,9 @@ export function dictionaryPart(
   }
 }
 
-/** RFC 9842 §2.1; a string and an inner list of strings (RFC 9651 §3.3.3, §3.1.1). */
+/**
+ * Formats the field of RFC 9842 §2.1 as a string and an inner list of strings (RFC 9651 §3.3.3, §3.1.1).
+ */
 function useAsDictionaryOf({ match, destinations }: Dictionary): string {
   const matchDest = destinations.length === 0 ? '' : `, match-dest=(${destinations.map(quote).join(' ')})`
   return `match=${quote(match)}${matchDest}`
@@ -53,7 +55,9 @@ function quote(text: string): string {
   return `"${text.replace(/["\\]/g, '\\$&')}"`
 }
 
-/** RFC 9842 §2.2: the digest as a byte sequence (RFC 9651 §3.3.5), the one form in which a browser writes it. */
+/**
+ * The keys are digests as byte sequences (RFC 9651 §3.3.5), exactly as browsers send them (RFC 9842 §2.2).
+ */
 function byDictionary(found: ReadonlyMap<string, readonly StoredDelta[]>): Deltas['byDictionary'] {
   return new Map(
     Array.from(found, ([sha256, deltas]) => [

@@ -5,8 +5,8 @@ import type { RequestFields } from '../protocol/request-fields.ts'
 import type { Representation, Resource } from './site.ts'
 
 /**
- * Evaluates a GET's or HEAD's preconditions in the order of RFC 9110 §13.2.2, up to but without
- * `If-Range`: the status to answer with, or `undefined` to go on.
+ * Evaluates the preconditions of GET and HEAD in the order of RFC 9110 §13.2.2, except `If-Range`. Returns
+ * the status to answer with, or `undefined` if the request continues.
  */
 export function evaluatePreconditions(
   request: RequestFields,
@@ -39,18 +39,19 @@ export function evaluatePreconditions(
 }
 
 function isModifiedSince(field: string, resource: Resource): boolean {
-  // Nearly always the very text that we sent.
+  // Most clients send our own text back.
   if (field === resource.lastModifiedField) return false
   const date = parseHttpDate(field)
   return !isDated(resource) || date === undefined || resource.lastModified > date
 }
 
 /**
- * Whether `If-Range` lets a range of the identity apply (RFC 9110 §13.1.5): no such field, our strong entity
- * tag, or exactly our date. Where the tag is a weak one, so is the date: what changes twice in a second has one date.
+ * Returns whether `If-Range` permits a range of the identity (RFC 9110 §13.1.5): the field is absent, or it
+ * is our strong entity tag or exactly our date. If the tag is weak, the date is weak, too, because a file
+ * can change twice in one second.
  *
- * @param whole - what is sent without a range. One date stands for all codings (§8.8.2.2): who is sent a coding
- * by it has a part of that, which no part of the identity completes.
+ * @param whole - the representation without a range. All codings have the same date (§8.8.2.2). A client
+ *   that gets a coding may hold a part of that coding, which a part of the identity cannot complete.
  */
 export function ifRangeHolds(
   field: string | undefined,
@@ -62,7 +63,7 @@ export function ifRangeHolds(
   return field === identity.entityTag || (whole === identity && field === lastModifiedField)
 }
 
-/** RFC 9110 §13.1.3: without a modification date a condition on it is ignored. */
+/** RFC 9110 §13.1.3: without a modification date, conditions on it are ignored. */
 function isDated(resource: Resource): resource is Resource & { readonly lastModified: number } {
   return resource.lastModified !== undefined
 }

@@ -20,16 +20,16 @@ import type { SitePolicy } from './resolve-policy.ts'
 import type { FieldRule } from './site.ts'
 
 /**
- * What is recommended today for every answer of a static application (OWASP Secure Headers Project; MDN,
- * "Practical security implementation guides"). Not `Content-Security-Policy`: only the application knows its own; nor
- * `Strict-Transport-Security`, which the server sends that ends TLS.
+ * Recommended fields for every answer of a static application (OWASP Secure Headers Project; MDN,
+ * "Practical security implementation guides"). `Content-Security-Policy` is missing because it depends on
+ * the application. The server that ends TLS sends `Strict-Transport-Security`.
  */
 const securityFields: FieldValues = {
   'Referrer-Policy': 'strict-origin-when-cross-origin',
   'Cross-Origin-Resource-Policy': 'same-origin',
 }
 
-/** What is recommended for pages besides. */
+/** Recommended fields for pages. */
 const pageSecurityFields: FieldValues = {
   'Cross-Origin-Opener-Policy': 'same-origin',
   'Permissions-Policy': 'camera=(), geolocation=(), microphone=(), payment=(), usb=()',
@@ -37,8 +37,8 @@ const pageSecurityFields: FieldValues = {
 }
 
 /**
- * What lets pages of every origin use a file: read it (Fetch §3.2.5), time it (Resource Timing §4.5), and
- * embed it into pages that isolate themselves (Fetch §3.7).
+ * Fields that let pages of every origin use a file. The pages may read it (Fetch §3.2.5), time it (Resource
+ * Timing §4.5) and, if they are cross-origin-isolated, embed it (Fetch §3.7).
  */
 const crossOriginFields: FieldValues = {
   'Access-Control-Allow-Origin': '*',
@@ -46,7 +46,7 @@ const crossOriginFields: FieldValues = {
   'Cross-Origin-Resource-Policy': 'cross-origin',
 }
 
-/** All that gives fields to files, the weakest first. */
+/** Collects all rules that give fields to files, the weakest first. */
 export function collectFieldRules(
   headersFile: readonly HeadersFileRule[],
   sources: readonly ServingRules[],
@@ -85,9 +85,9 @@ function forGlob(glob: string, fields: FieldValues): FieldRule {
 }
 
 /**
- * The fields that replace or join the defaults of a file.
+ * Returns the fields that replace or extend the default fields of a file.
  *
- * @param urlPaths - every path that the file is answered under, decoded, with the base.
+ * @param urlPaths - every path of the file, decoded, with the base.
  */
 export function overridesFor(
   rules: readonly FieldRule[],
@@ -117,7 +117,7 @@ export function overridesFor(
   )
 }
 
-/** All but the rules for other paths, in order: `_headers` may have thousands. */
+/** Returns the rules that may match one of the paths, in order. `_headers` may have thousands of rules. */
 function rulesThatMayMatch(rules: readonly FieldRule[], urlPaths: readonly string[]): readonly FieldRule[] {
   const { others, forPaths, index } = sortedOut(rules)
   if (forPaths.length === 0) return rules
@@ -127,7 +127,7 @@ function rulesThatMayMatch(rules: readonly FieldRule[], urlPaths: readonly strin
     .flatMap((place) => rules[place] ?? [])
 }
 
-/** The places of rules in their list: of those for paths by an index, and of the others. */
+/** Separates path rules, which get an index, from all others. Both are lists of positions in `rules`. */
 const sortedOut = memoizeWeakly((rules: readonly FieldRule[]) => {
   const others: number[] = []
   const forPaths: number[] = []
@@ -141,7 +141,7 @@ const sortedOut = memoizeWeakly((rules: readonly FieldRule[]) => {
   return { others, forPaths, index: indexPatterns(patterns) }
 })
 
-/** A line where rules of `_headers` are about no path of a build. */
+/** Returns a warning if rules of `_headers` match no path of the build. */
 export function unusedHeadersFileRules(
   rules: readonly HeadersFileRule[],
   { base, files }: Pick<Manifest, 'base' | 'files'>,
@@ -163,10 +163,10 @@ export function unusedHeadersFileRules(
 
 type GlobMatcher = (path: string) => boolean
 
-/** The globs of a configuration, made once for all files: it takes longer than a match. */
+/** Compiled globs. Compiling takes longer than matching, hence the cache for all files. */
 const globMatchers = new Map<string, GlobMatcher>()
 
-/** Globs are about paths relative to the build's folder; a slash at their beginning is a habit of URLs. */
+/** Globs match paths relative to the build's folder. A slash at the beginning is ignored. */
 export function globMatcherOf(glob: string): GlobMatcher {
   const known = globMatchers.get(glob)
   if (known !== undefined) return known

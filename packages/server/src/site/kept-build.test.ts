@@ -20,7 +20,7 @@ const chunk = (body: string, more: Partial<FakeFile> = {}): FakeFile => ({
 })
 const page: FakeFile = { body: '<p>', mediaType: 'text/html; charset=utf-8' }
 
-/** A site whose earlier build had some files besides the page. */
+/** Returns a site whose earlier build had a page and the given files. */
 function siteAfter(files: Readonly<Record<string, FakeFile>>, options: FakeSiteOptions = {}): Site {
   const build = fakeBuild({ 'index.html': page, ...files }, { buildId: first })
   const current = { 'index.html': page, 'assets/new.js': chunk('new') }
@@ -37,13 +37,13 @@ describe('isKeptFile', () => {
   test.each<readonly [string, string, Partial<FakeFile>, FakeSiteOptions['rules'], boolean]>([
     ['a hashed script', 'assets/old.js', {}, {}, true],
     ['a hashed style', 'assets/old.css', { mediaType: 'text/css; charset=utf-8' }, {}, true],
-    ['a hashed module of WebAssembly', 'assets/old.wasm', { mediaType: 'application/wasm' }, {}, true],
+    ['a hashed WebAssembly module', 'assets/old.wasm', { mediaType: 'application/wasm' }, {}, true],
     ['a hashed font', 'assets/old.woff2', { mediaType: 'font/woff2' }, {}, true],
     ['a hashed SVG image', 'assets/old.svg', { mediaType: 'image/svg+xml' }, {}, true],
     ['a worker', 'assets/old.js', { worker: true }, {}, true],
     ['a name without a hash', 'app.js', { cache: 'revalidate' }, {}, false],
     [
-      'a name that a rule of today calls immutable',
+      'a name that a current rule makes immutable',
       'app.js',
       { cache: 'revalidate' },
       { immutable: ['*.js'] },
@@ -51,7 +51,7 @@ describe('isKeptFile', () => {
     ],
     ['a hashed page', 'assets/old.html', { mediaType: 'text/html; charset=utf-8' }, {}, false],
     [
-      'a page that a rule calls immutable',
+      'a page that a rule makes immutable',
       'old.html',
       { mediaType: 'text/html' },
       { immutable: ['**'] },
@@ -62,7 +62,7 @@ describe('isKeptFile', () => {
     ['a source map that rules serve', 'assets/old.js.map', {}, { sourceMaps: 'serve' }, false],
     ['the module of the environment', 'assets/env.js', { runtime: true }, { immutable: ['**'] }, false],
     ['the rules of a build', '_headers', {}, { immutable: ['**'] }, false],
-  ])('%s', (_what, path, more, rules = {}, isKept) => {
+  ])('decides about %s', (_what, path, more, rules = {}, isKept) => {
     const site = siteAfter({ [path]: chunk('old', more) }, { rules })
     expect(site.table.has(`/${path}`)).toBe(isKept)
     expect(site.summary).toMatchObject({ keptBuilds: isKept ? 1 : 0, keptFiles: isKept ? 1 : 0 })
@@ -70,7 +70,7 @@ describe('isKeptFile', () => {
 })
 
 describe('buildSite, of earlier builds', () => {
-  test('answers a file with the bytes, the variants and the freshness that it had, and names its build', () => {
+  test('serves a file with its original bytes, variants and freshness, and the id of its build', () => {
     const site = siteAfter({ 'assets/old.js': chunk('old', { variants: { br: 'o' } }) })
     const kept = resourceAt(site, '/assets/old.js')
     expect(kept.buildId).toBe(first)
@@ -84,7 +84,7 @@ describe('buildSite, of earlier builds', () => {
     expect(get(site, '/assets/old.js', { ifNoneMatch: kept.identity.entityTag })?.status).toBe(304)
   })
 
-  test('gives a path to the current build, then to the newest that had it', () => {
+  test('prefers the current build, then the newest build with the path', () => {
     const builds = [
       fakeBuild({ 'assets/a.js': chunk('a2'), 'assets/b.js': chunk('b2') }, { buildId: second }),
       fakeBuild(
@@ -98,7 +98,7 @@ describe('buildSite, of earlier builds', () => {
     expect([...site.files.keys()]).toEqual(['assets/a.js'])
   })
 
-  test('answers files under the base of their own build', () => {
+  test('serves files below the base of their own build', () => {
     const build = fakeBuild({ 'assets/old.js': chunk('old') }, { buildId: first, base: '/old/' })
     const rules = { headers: { 'assets/*': { 'X-Rule': 'counts' } } }
     const site = fakeSite({ 'index.html': page }, { base: '/app/', kept: [build], rules })
@@ -107,7 +107,7 @@ describe('buildSite, of earlier builds', () => {
     expect(get(site, '/app/assets/old.js')).toBeUndefined()
   })
 
-  test('applies the rules and the policy of today', () => {
+  test('applies the current rules and the current policy', () => {
     const policy = {
       field: 'Content-Security-Policy',
       rules: [],
@@ -123,7 +123,7 @@ describe('buildSite, of earlier builds', () => {
     expect(worker).toEqual(expect.arrayContaining(["default-src 'self'", 'no-cache']))
   })
 
-  test('outranks the fallback and rules without force, and yields to a rule with force', () => {
+  test('precedes the fallback and rules without force, but not forced rules', () => {
     const old = { 'assets/old.js': chunk('old') }
     const target = '/assets/old.js'
     const rule = { from: '/assets/*', to: 'https://cdn.test/:splat', status: 302 as const }
@@ -134,13 +134,13 @@ describe('buildSite, of earlier builds', () => {
     expect(forced.summary.keptFiles).toBe(0)
   })
 
-  test('is no target of a rule', () => {
+  test('is not a target of rules', () => {
     const redirects = [{ from: '/script', to: '/assets/old.js', status: 200 as const }]
     const site = siteAfter({ 'assets/old.js': chunk('old') }, { rules: { redirects } })
     expect(site.redirects).toEqual([])
   })
 
-  test('offers no variant whose bytes are gone, and no file without its own', () => {
+  test('offers only variants and files whose bytes exist', () => {
     const build = fakeBuild(
       { 'assets/a.js': chunk('a', { variants: { br: 'b' } }), 'assets/gone.js': chunk('gone') },
       { buildId: first },

@@ -8,38 +8,38 @@ import {
 import { isImmutable, type ResolvedServing, servingFiles } from './resolve-serving.ts'
 import type { ManifestEntry, StoredBytes } from './site.ts'
 
-/** A build with its bytes, by what the manifest says of them: its files and their variants. */
+/** A build with the bytes of its files and variants. */
 export interface StoredBuild {
   readonly manifest: Manifest
   readonly stored: ReadonlyMap<ManifestEntry, StoredBytes>
-  /** Absent where nobody makes deltas of it, and of the builds that will follow. */
+  /** Absent for earlier builds and if deltas are disabled. */
   readonly deltas?: StoredDeltas | undefined
 }
 
-/** Deltas in memory, by the digest of the file, then of the dictionary. */
+/** Deltas in memory, by the digest of the file and then by the digest of the dictionary. */
 export type StoredDeltas = ReadonlyMap<string, ReadonlyMap<string, readonly StoredDelta[]>>
 
 export interface StoredDelta {
   readonly coding: DeltaCoding
-  /** Of its bytes. */
+  /** The digest of the delta's bytes. */
   readonly sha256: string
   readonly bytes: StoredBytes
 }
 
-/** All deltas of a build, in one list. */
+/** Returns all deltas of a build as a list. */
 export function listDeltas(deltas: StoredDeltas = new Map()): readonly StoredDelta[] {
   return [...deltas.values()].flatMap((from) => [...from.values()].flat())
 }
 
 /**
- * A build that was current before, of which open tabs still ask for files. Bytes may be missing: a variant without bytes is
- * not offered, a file without them is not answered.
+ * An earlier build whose files open tabs still request. A variant without bytes is not offered. A file
+ * without bytes is not served.
  */
 export type KeptBuild = StoredBuild
 
 /**
- * Whether a file of an earlier build is answered beside the current one: what never changes under its name, by the build
- * or by a rule of today. Never pages, which are the current build's alone, nor what is for people who debug.
+ * Returns whether a file of an earlier build is served besides the current build. This applies to files
+ * that are immutable by the build or by a current rule, except pages and source maps.
  */
 export function isKeptFile(
   { stored }: KeptBuild,
@@ -47,7 +47,7 @@ export function isKeptFile(
   serving: Pick<ResolvedServing, 'immutable'>,
 ): boolean {
   const { path, mediaType, runtime } = file
-  // SVG is a document, and more often an image that a style names.
+  // Most SVG files are images that a style sheet references, although SVG is a document type.
   const isDocument = isDocumentType(mediaType) && !mediaType.startsWith('image/')
   return (
     stored.has(file) &&

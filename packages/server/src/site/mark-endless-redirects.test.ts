@@ -7,7 +7,7 @@ import { createRequestFields } from '../../test/support/create-request-fields.ts
 const html = { mediaType: 'text/html; charset=utf-8' }
 const files = { 'index.html': { body: 'i', ...html }, 'docs/index.html': { body: 'd', ...html } }
 
-/** The statuses on the way from a path, until one is no redirect within the site; 20 are endless. */
+/** Follows redirects within the site and returns their statuses; 20 redirects count as endless. */
 function wayFrom(target: string, redirects: readonly RedirectRule[]): readonly (number | undefined)[] {
   const site = fakeSite(files, { rules: { redirects } })
   const statuses: (number | undefined)[] = []
@@ -15,7 +15,7 @@ function wayFrom(target: string, redirects: readonly RedirectRule[]): readonly (
     const answer = decide(site, createRequestFields({ target: place }), 'none')
     statuses.push(answer?.status)
     const index = answer?.fields.indexOf('Location') ?? -1
-    // A client sends no fragment.
+    // Clients send no fragment.
     place = index === -1 ? undefined : answer?.fields[index + 1]?.replace(/#.*/s, '')
   }
   return statuses
@@ -81,7 +81,7 @@ describe('compileRedirects', () => {
       ],
       [200],
     ],
-  ])('from %s by %j: %j', (target, redirects, statuses) => {
+  ])('follows %s with %j: %j', (target, redirects, statuses) => {
     expect(wayFrom(target, redirects)).toEqual(statuses)
   })
 })

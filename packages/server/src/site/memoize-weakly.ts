@@ -1,4 +1,4 @@
-/** Makes a value when it is first asked for, and keeps it beside its source: a `Site` stays plain data. */
+/** Creates a value on first use and caches it by its source. The source itself stays plain data. */
 export function memoizeWeakly<Source extends object, Value, More = void>(
   make: (source: Source, more: More) => Value,
 ): (source: Source, more: More) => Value {

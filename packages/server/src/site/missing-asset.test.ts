@@ -20,21 +20,26 @@ const site = fakeSite(
 
 describe('isSkewMiss', () => {
   test.each<readonly [string, string, string, boolean]>([
-    ['a script that nobody has', 'GET', '/app/assets/gone.js', true],
-    ['… by HEAD, with a query, in other escapes', 'HEAD', '/app/%61ssets/gone.js?v=1', true],
-    ['data that nobody has', 'GET', '/app/assets/gone.json', true],
+    ['an unknown script', 'GET', '/app/assets/gone.js', true],
+    [
+      'an unknown script by HEAD, with a query and unnecessary escapes',
+      'HEAD',
+      '/app/%61ssets/gone.js?v=1',
+      true,
+    ],
+    ['unknown data', 'GET', '/app/assets/gone.json', true],
     ['a file of the build', 'GET', '/app/assets/new.js', false],
-    ['a file that is kept', 'GET', '/app/assets/old.js', false],
+    ['a file of an earlier build', 'GET', '/app/assets/old.js', false],
     ['a source map', 'GET', '/app/assets/gone.js.map', false],
     ['a route of an application', 'GET', '/app/assets/42', false],
     ['another folder', 'GET', '/app/gone.js', false],
     ['another method', 'POST', '/app/assets/gone.js', false],
     ['a malformed path', 'GET', '/app/assets/%.js', false],
-  ])('of %s', (_what, method, target, isMiss) => {
+  ])('classifies %s', (_what, method, target, isMiss) => {
     expect(isSkewMiss(site, { method, target })).toBe(isMiss)
   })
 
-  test('is false where the build has no folder of hashed assets', () => {
+  test('returns false for a build without a folder of hashed assets', () => {
     expect(isSkewMiss(fakeSite({}), { method: 'GET', target: '/assets/gone.js' })).toBe(false)
   })
 })
@@ -47,7 +52,7 @@ describe('buildOfReferer', () => {
     ['https://example.org/app/app.js', undefined],
     ['https://example.org/app/assets/gone.js', undefined],
     ['about:client', undefined],
-  ])('of %s is %s', (referer, buildId) => {
+  ])('returns the build of %s: %s', (referer, buildId) => {
     expect(buildOfReferer(site, referer)).toBe(buildId)
   })
 })

@@ -3,13 +3,13 @@ import { parseRequestPath } from '../protocol/request-path.ts'
 import type { RequestFields } from '../protocol/request-fields.ts'
 import type { Site } from './site.ts'
 
-/** What a page loads and a bundler names, never a page or data: an application has no such path below the assets. */
+/** Media types that pages load as subresources. Routes of an application do not have these types. */
 const assetType =
   /^(?:text\/(?:javascript|css)|application\/(?:wasm|vnd\.ms-fontobject)|(?:image|font|audio|video)\/)/
 
 /**
- * Whether an unknown path is that of a script, a style or another asset in the folder of hashed assets: one of another
- * build. An application behind the build might answer it with a page, which breaks the page that asked for it.
+ * Returns whether an unknown path names a script, a style or another asset of another build. An application
+ * behind this server could answer it with an HTML page, which breaks the requesting page.
  */
 export function isMissingAsset(site: Site, target: string): boolean {
   const path = assetPathOf(site, target)
@@ -17,8 +17,9 @@ export function isMissingAsset(site: Site, target: string): boolean {
 }
 
 /**
- * Whether nobody has what a request asks for in the folder of hashed assets, of whatever type: a tab may be of a build
- * that is gone, or of one that is not here yet. Source maps are asked for by people who debug, and break no tab.
+ * Returns whether a request below the folder of hashed assets names an unknown file of any type. The tab
+ * may belong to a deleted build or to one that is not here yet. Source maps do not count: they break no
+ * tab.
  */
 export function isSkewMiss(
   site: Site,
@@ -26,11 +27,13 @@ export function isSkewMiss(
 ): boolean {
   if (method !== 'GET' && method !== 'HEAD') return false
   const path = assetPathOf(site, target)
-  // An application may have routes there; their names have no dot.
+  // Routes of an application have no dot in the last segment.
   return path !== undefined && /\.[^/]+$/.test(path) && !isSourceMap(path) && !site.table.has(path)
 }
 
-/** The build of the hashed file that a `Referer` names: the script that asked for a chunk, the style that asked for a font. */
+/**
+ * Returns the id of the build whose hashed file `Referer` names: the importing script or the style sheet.
+ */
 export function buildOfReferer({ table, buildId }: Site, referer: string): string | undefined {
   const parsed = parseRequestPath(referer)
   const entry = typeof parsed === 'string' ? undefined : table.get(parsed.path)
@@ -38,7 +41,7 @@ export function buildOfReferer({ table, buildId }: Site, referer: string): strin
   return entry.buildId ?? (entry.cacheControl.includes('immutable') ? buildId : undefined)
 }
 
-/** The path of a target, percent-encoded, where it lies in the folder of hashed assets. */
+/** Returns the percent-encoded path of a target below the folder of hashed assets. */
 function assetPathOf({ assetsPath }: Site, target: string): string | undefined {
   if (assetsPath === undefined) return undefined
   const parsed = parseRequestPath(target)

@@ -9,7 +9,7 @@ describe('pageUrls', () => {
     ['guide/index.html', ['guide/index.html', 'guide/']],
     ['guide/install.html', ['guide/install.html', 'guide/install']],
     ['myindex.html', ['myindex.html', 'myindex']],
-  ])('of %s are %j', (path, names) => {
+  ])('maps %s to %j', (path, names) => {
     expect(pageUrls(path)).toEqual(names)
   })
 })
@@ -20,7 +20,7 @@ describe('redirectedPageUrl', () => {
     ['index.html', undefined],
     ['about.html', 'about/'],
     ['guide/index.html', 'guide'],
-  ])('of %s is %s', (path, name) => {
+  ])('maps %s to %s', (path, name) => {
     expect(redirectedPageUrl(path)).toBe(name)
   })
 })

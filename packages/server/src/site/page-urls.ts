@@ -1,6 +1,6 @@
 /**
- * The paths under which a file is answered, relative to the base: its own, and for a page the one that
- * people link to (`about.html` is `about`, `guide/index.html` is `guide/`).
+ * Returns the paths of a file relative to the base: its own, and for a page the canonical one (`about.html`
+ * is `about`, `guide/index.html` is `guide/`).
  */
 export function pageUrls(path: string): readonly [string, ...string[]] {
   if (!path.endsWith('.html')) return [path]
@@ -8,8 +8,8 @@ export function pageUrls(path: string): readonly [string, ...string[]] {
 }
 
 /**
- * The path that is redirected to a page's own, relative to the base: the one with or without the slash
- * that is wrong. `undefined` for what is no page, and for the page of the base itself.
+ * Returns the path that redirects to the canonical path of a page, relative to the base. It differs by the
+ * slash at its end. Returns `undefined` for files that are not pages and for the page of the base.
  */
 export function redirectedPageUrl(path: string): string | undefined {
   const [, page] = pageUrls(path)
@@ -21,7 +21,7 @@ function isIndex(path: string): boolean {
   return path === 'index.html' || path.endsWith('/index.html')
 }
 
-/** `''` for the root, else with a slash at its end. */
+/** Returns `''` for the root, otherwise a path with a slash at its end. */
 function directoryOf(path: string): string {
   return path.slice(0, path.lastIndexOf('/') + 1)
 }

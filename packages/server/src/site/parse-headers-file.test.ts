@@ -4,7 +4,7 @@ import { parseHeadersFile } from './parse-headers-file.ts'
 import { hostileTexts, linearTimeLimit, millisecondsOf } from '../../test/support/hostile-texts.ts'
 
 describe('parseHeadersFile', () => {
-  test('reads paths with their fields, comments and blank lines', () => {
+  test('parses paths, fields, comments and blank lines', () => {
     const text =
       '# all\r\n/*\r\n  X-Frame-Options: DENY\r\n\tX-B:2\r\n\r\n/a/*\n  ! X-B\n  Link: </a>; rel=preload\n  link: </b>'
     expect(parseHeadersFile(text)).toEqual({
@@ -17,7 +17,7 @@ describe('parseHeadersFile', () => {
   })
 
   test.each([
-    ['  X-A: 1', '_headers:1: a field before any path'],
+    ['  X-A: 1', '_headers:1: this field comes before the first path'],
     ['https://x.example/*\n  X-A: 1', '_headers:1: "https://x.example/*" is not a path'],
     ['/*\n  nonsense', '_headers:2: "nonsense" is not a field'],
     ['/*\n  Basic-Auth: u:p', '_headers:2: Basic-Auth is not supported'],
@@ -26,14 +26,14 @@ describe('parseHeadersFile', () => {
     ['/*\n  ! Content-Encoding', '_headers:2: serve-dist sets the field Content-Encoding itself'],
     ['/*\n  ! etag', '_headers:2: serve-dist sets the field etag itself'],
     ['/*\n  ! "x"', '_headers:2: ""x"" is not the name of a field'],
-  ])('says what of %j is not done', (text, problem) => {
+  ])('reports the problem of %j', (text, problem) => {
     const { rules, problems } = parseHeadersFile(text)
     expect(problems).toEqual([expect.stringContaining(problem)])
     expect(rules.flatMap(({ fields }) => Object.keys(fields))).toEqual([])
   })
 
   test.each(['constructor', 'toString', '__proto__', 'hasOwnProperty'])(
-    'takes %s as a name like any other',
+    'accepts the field name %s',
     (name) => {
       const { rules, problems } = parseHeadersFile(`/*\n  ${name}: a\n  ${name}: b\n/x\n  ! ${name}`)
       expect(problems).toEqual([])
@@ -41,14 +41,14 @@ describe('parseHeadersFile', () => {
     },
   )
 
-  test('joins no cookies', () => {
+  test('does not join cookies', () => {
     expect(parseHeadersFile('/*\n  Set-Cookie: a=1\n  set-cookie: b=2\n')).toEqual({
       rules: [{ pattern: '/*', fields: { 'Set-Cookie': 'a=1' } }],
-      problems: ['_headers:3: a second Set-Cookie of one path is not supported: cookies cannot be joined'],
+      problems: ['_headers:3: a second Set-Cookie for one path is not supported: cookies cannot be joined'],
     })
   })
 
-  test('reads a hostile file in linear time', () => {
+  test('parses a hostile file in linear time', () => {
     for (const text of hostileTexts(
       [' ', '!', '! a', ':', 'a', '/', '\r', '#', '/*\n', '/*\n a:b\n'],
       ['', '/*\n '],
@@ -56,7 +56,7 @@ describe('parseHeadersFile', () => {
       expect(millisecondsOf(() => parseHeadersFile(text))).toBeLessThan(linearTimeLimit)
   })
 
-  test('reads any text', () => {
+  test('accepts any text', () => {
     fc.assert(
       fc.property(fc.string(), (text) => {
         for (const { pattern } of parseHeadersFile(text).rules) expect(pattern).toMatch(/^\//)

@@ -3,21 +3,21 @@ import { fieldProblem } from '@serve-dist/manifest'
 
 /** Fields for the paths that match a pattern. */
 export interface HeadersFileRule {
-  /** As `parsePathPattern` takes it. */
+  /** In the syntax of `parsePathPattern`. */
   readonly pattern: string
   readonly fields: FieldValues
 }
 
-/** What a file said, and what of it is not done. */
+/** The rules of a file, and the problems that were found in it. */
 export interface ParsedFile<Rule> {
   readonly rules: readonly Rule[]
-  /** One line each, with the number of the line in the file. */
+  /** One line each, with the line number in the file. */
   readonly problems: readonly string[]
 }
 
 /**
- * Reads a `_headers` file as Netlify and Cloudflare Pages know it: a path, then its fields, indented. A
- * field that a path has twice is joined with a comma; `! Name` takes a default away.
+ * Parses a `_headers` file in the format of Netlify and Cloudflare Pages: a path, then its indented fields.
+ * Repeated fields of a path are joined with a comma. `! Name` removes a default field.
  */
 export function parseHeadersFile(text: string): ParsedFile<HeadersFileRule> {
   const rules: { readonly pattern: string; readonly fields: WrittenFields }[] = []
@@ -30,13 +30,13 @@ export function parseHeadersFile(text: string): ParsedFile<HeadersFileRule> {
       if (content.startsWith('/')) rules.push({ pattern: content, fields: new Map() })
       else {
         problems.push(`${place}: "${content}" is not a path; rules for other hosts are not supported`)
-        // Its fields belong to no path of ours.
+        // The fields below this line have no valid path.
         rules.push({ pattern: '', fields: new Map() })
       }
       continue
     }
     const fields = rules.at(-1)?.fields
-    if (fields === undefined) problems.push(`${place}: a field before any path`)
+    if (fields === undefined) problems.push(`${place}: this field comes before the first path`)
     else problems.push(...readField(content, fields).map((problem) => `${place}: ${problem}`))
   }
   return {
@@ -47,7 +47,7 @@ export function parseHeadersFile(text: string): ParsedFile<HeadersFileRule> {
   }
 }
 
-/** By lower-case name: the name as it was first written, and the value. A map, for a name may be `constructor`. */
+/** The key is the lower-case name. This is a map because a field may be called `constructor`. */
 type WrittenFields = Map<string, readonly [name: string, value: string | null]>
 
 function readField(content: string, fields: WrittenFields): string[] {
@@ -63,14 +63,14 @@ function readField(content: string, fields: WrittenFields): string[] {
   const name = content.slice(0, colon).trim()
   const value = content.slice(colon + 1).trim()
   if (name.toLowerCase() === 'basic-auth')
-    return ['Basic-Auth is not supported; put a proxy that knows users in front']
+    return ['Basic-Auth is not supported; use a reverse proxy for authentication']
   const problem = fieldProblem(name, value)
   if (problem !== undefined) return [problem]
   const key = name.toLowerCase()
   const [existing = name, before] = fields.get(key) ?? []
-  // RFC 9110 §5.3: the one field whose lines cannot be joined.
+  // RFC 9110 §5.3: Set-Cookie is the only field whose lines cannot be joined.
   if (typeof before === 'string' && key === 'set-cookie')
-    return ['a second Set-Cookie of one path is not supported: cookies cannot be joined']
+    return ['a second Set-Cookie for one path is not supported: cookies cannot be joined']
   fields.set(key, [existing, before === undefined || before === null ? value : `${before}, ${value}`])
   return []
 }

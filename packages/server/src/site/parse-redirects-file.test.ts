@@ -25,14 +25,14 @@ describe('parseRedirectsFile', () => {
     ['/api/* https://api.example/:splat 200', 'proxying to https://api.example/:splat is not supported'],
     ['https://old.example/* /new', 'from: expected a path'],
     ['/a //evil.example', 'to: expected a path'],
-  ])('names %j, and leaves it out', (line, problem) => {
+  ])('reports and skips %j', (line, problem) => {
     const { rules, problems } = parseRedirectsFile(`/x /y\n${line}`)
     expect(rules).toHaveLength(1)
     expect(problems).toEqual([expect.stringContaining(problem)])
     expect(problems[0]).toMatch(/^_redirects:2: /)
   })
 
-  test('reads a hostile file in linear time', () => {
+  test('parses a hostile file in linear time', () => {
     for (const text of hostileTexts(
       [' ', '#', ' #', '/', '\r', '/* ', ':a', '/:a', '/:a-'],
       ['', '/x /y ', '/'],
@@ -40,7 +40,7 @@ describe('parseRedirectsFile', () => {
       expect(millisecondsOf(() => parseRedirectsFile(text))).toBeLessThan(linearTimeLimit)
   })
 
-  test('reads any text', () => {
+  test('accepts any text', () => {
     fc.assert(
       fc.property(fc.string(), (text) => {
         for (const { from } of parseRedirectsFile(text).rules) expect(from).toMatch(/^\//)

@@ -2,9 +2,9 @@ import { type RedirectRule, redirectStatuses, s } from '@serve-dist/manifest'
 import type { ParsedFile } from './parse-headers-file.ts'
 
 /**
- * Reads a `_redirects` file as Netlify and Cloudflare Pages know it: `from to [status][!]`, one rule a
- * line. Conditions on the query, the country, the language or a role, and proxying to another host, are
- * not supported: such a rule is left out and named.
+ * Parses a `_redirects` file in the format of Netlify and Cloudflare Pages: one rule per line, `from to
+ * [status][!]`. Conditions (query, country, language, role) and proxying to other hosts are not supported.
+ * Such rules are skipped and reported.
  */
 export function parseRedirectsFile(text: string): ParsedFile<RedirectRule> {
   const rules: RedirectRule[] = []
@@ -22,7 +22,7 @@ export function parseRedirectsFile(text: string): ParsedFile<RedirectRule> {
   return { rules, problems }
 }
 
-/** The rule, or why there is none. */
+/** Returns the rule, or a problem. */
 function readRule([from = '', ...rest]: readonly string[]): RedirectRule | string {
   const to = rest.find((word) => /^(?:\/|https?:)/.test(word))
   if (to === undefined) return `"${from}" has no target; expected "from to [status]"`
@@ -34,11 +34,11 @@ function readRule([from = '', ...rest]: readonly string[]): RedirectRule | strin
   if (status === undefined)
     return `status ${digits} is not supported; expected one of ${redirectStatuses.join(', ')}`
   if (conditions.length > 0) return `the condition ${conditions.join(' ')} is not supported`
-  if (status === 200 && !to.startsWith('/')) return `proxying to ${to} is not supported; put a proxy in front`
+  if (status === 200 && !to.startsWith('/')) return `proxying to ${to} is not supported; use a reverse proxy`
   return checked({ from, to, status, force: mark === '!' })
 }
 
-/** The same checks as for a rule of the configuration. */
+/** Applies the checks for rules of the configuration. */
 function checked(rule: RedirectRule): RedirectRule | string {
   const [problem] = s.problemsOf(s.redirectRule, rule)
   return problem ?? rule

@@ -41,12 +41,12 @@ describe('matchPath', () => {
     expect(matches(pattern, path)).toBe(expected)
   })
 
-  test.each(['/a%2Fb', '/a%2fb'])('keeps the escape in %s, as a request does', (pattern) => {
+  test.each(['/a%2Fb', '/a%2fb'])('keeps the escape of %s, as in a request', (pattern) => {
     expect(matchPath(parsePathPattern(pattern), '/a%2Fb')).toBeDefined()
     expect(matchPath(parsePathPattern(pattern), '/a/b')).toBeUndefined()
   })
 
-  test('matches itself and nothing else without a variable, whatever its characters', () => {
+  test('matches only itself if it has no variables', () => {
     const text = fc.string({ unit: 'grapheme' }).filter((path) => !/[*%]|:[A-Za-z]/.test(path))
     fc.assert(
       fc.property(text, text, (pattern, path) => {
@@ -56,7 +56,7 @@ describe('matchPath', () => {
     )
   })
 
-  test('matches whatever its variables may stand for', () => {
+  test('matches any values of its variables', () => {
     const segment = fc.string({ unit: fc.constantFrom('a', '.', '-', 'ü', '$'), minLength: 1 })
     const rest = fc.string({ unit: fc.constantFrom('a', '.', '/', 'ü', '$') })
     fc.assert(

@@ -1,21 +1,24 @@
 import { encodePath, preservedEscape } from '../protocol/request-path.ts'
 
 /**
- * A pattern of paths, as `_headers` and redirect rules have it: percent-encoded text and names of variables by turns,
- * text first and last. `:name` stands for one character or more of one segment, `*` for any, slashes among them.
+ * A pattern of `_headers` or of a redirect rule: percent-encoded text and variable names alternate. The
+ * first and the last element are text. `:name` matches one or more characters of one segment. `*` matches
+ * any characters, including slashes.
  */
 export type PathPattern = readonly string[]
 
-/** Takes a written pattern apart. */
 export function parsePathPattern(written: string): PathPattern {
   return written
     .split(/(\*|:[A-Za-z]\w*)/)
     .map((part, index) => (index % 2 === 0 ? encodeWrittenPath(part) : part.replace(':', '')))
 }
 
-/** Rules are written by people: `/über uns` and `/%C3%BCber%20uns` mean the same. Kept escapes stay, as in a request. */
+/**
+ * Percent-encodes the path of a rule. `/über uns` and `/%C3%BCber%20uns` are equal. Preserved escapes stay,
+ * as in requests.
+ */
 export function encodeWrittenPath(text: string): string {
-  // By segments: a percent sign that begins no escape changes nothing in the others.
+  // Segments are encoded separately: an invalid escape in one must not affect the others.
   return text.split('/').map(encodeSegment).join('/')
 }
 
@@ -26,7 +29,7 @@ function encodeSegment(text: string): string {
     .join('')
 }
 
-/** What the variables of a pattern stand for in a percent-encoded path; the first takes the most. */
+/** Returns the values of the variables in a percent-encoded path. The first variable is the longest. */
 export function matchPath(pattern: PathPattern, path: string): ReadonlyMap<string, string> | undefined {
   const [first = ''] = pattern
   if (pattern.length === 1) return path === first ? new Map() : undefined
@@ -47,8 +50,8 @@ export function matchPath(pattern: PathPattern, path: string): ReadonlyMap<strin
 }
 
 /**
- * Where each text behind a variable may start so that the rest fits, the last place first. All places are found in one
- * walk from the end for each text: a regular expression would try a hostile path in every combination.
+ * Returns, for each text after a variable, its possible start positions, the last one first. Each text
+ * needs one pass from the end. A regular expression could try a hostile path in every combination.
  */
 function startsOf(pattern: PathPattern, path: string): readonly (readonly number[])[] {
   const last = path.length - (pattern.at(-1) ?? '').length
@@ -73,7 +76,7 @@ function startsOf(pattern: PathPattern, path: string): readonly (readonly number
   return all
 }
 
-/** The `20` of `%20` is no text of its own. */
+/** Escapes are indivisible: `20` does not match within `%20`. */
 function isWithinEscape(path: string, at: number): boolean {
   return path[at - 1] === '%' || path[at - 2] === '%'
 }
@@ -86,7 +89,7 @@ function decodePiece(text: string): string {
   try {
     return decodeURIComponent(text)
   } catch {
-    // A percent sign that begins no escape stands for itself.
+    // A percent sign without a valid escape is literal.
     return text
   }
 }

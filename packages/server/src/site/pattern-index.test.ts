@@ -7,7 +7,7 @@ const piece = fc.constantFrom('/', 'a', 'b', ':x', ':y', '*', '%41', '-')
 const written = fc.array(piece, { maxLength: 6 }).map((parts) => `/${parts.join('')}`)
 const path = fc.string({ unit: fc.constantFrom('/', 'a', 'b', 'A', '-') }).map((text) => `/${text}`)
 
-/** `/old/*` is about `/old`, too. */
+/** `/old/*` also matches `/old`. */
 function isAbout(pattern: PathPattern, asked: string): boolean {
   const isWhole = pattern.at(-2) === '*' && pattern.at(-1) === ''
   return [asked, ...(isWhole ? [`${asked}/`] : [])].some((each) => matchPath(pattern, each) !== undefined)
@@ -26,7 +26,7 @@ describe('findPlaces', () => {
     )
   })
 
-  test('finds few of many', () => {
+  test('returns few candidates of many patterns', () => {
     const texts = Array.from({ length: 10_000 }, (_, index) => [
       `/old/${index}`,
       `/blog/${index}/*`,

@@ -1,10 +1,12 @@
 import type { PathPattern } from './path-pattern.ts'
 
-/** Many patterns, found by the text that they begin and end with: a path is compared with those alone that may match. */
+/**
+ * An index of patterns by their first and last text. Only patterns that may match are compared with a path.
+ */
 export interface PatternIndex {
-  /** Those without variables. */
+  /** Patterns without variables. */
   readonly exact: ReadonlyMap<string, readonly number[]>
-  /** Those with variables: one group for all whose two texts are as long. */
+  /** Patterns with variables, grouped by the lengths of their first and last text. */
   readonly groups: readonly PatternGroup[]
 }
 
@@ -14,7 +16,7 @@ interface PatternGroup {
   readonly byTexts: ReadonlyMap<string, readonly number[]>
 }
 
-/** Indexes patterns by their places in a list. */
+/** Indexes patterns by their positions in a list. */
 export function indexPatterns(patterns: readonly PathPattern[]): PatternIndex {
   const exact = new Map<string, number[]>()
   const groups = new Map<string, { startLength: number; endLength: number; byTexts: Map<string, number[]> }>()
@@ -44,8 +46,8 @@ function add(map: Map<string, number[]>, key: string, place: number): void {
 }
 
 /**
- * The places, in order, of the patterns that may match a percent-encoded path, or what a slash at its end makes of it
- * (`/old/*` is about `/old`, too).
+ * Returns the sorted positions of the patterns that may match a percent-encoded path. A slash at its end is
+ * optional (`/old/*` also matches `/old`).
  */
 export function findPlaces({ exact, groups }: PatternIndex, path: string): readonly number[] {
   const found = [...(exact.get(path) ?? [])]

@@ -2,13 +2,13 @@ import { isPageType, mediaTypeOf } from '@serve-dist/manifest'
 import { overridesFor } from './field-rules.ts'
 import type { PlainRepresentation, Resource, Site } from './site.ts'
 
-/** A file of one representation that no manifest describes. */
+/** A file with one representation that is not in the manifest. */
 interface PlainFile extends Pick<PlainRepresentation, 'bytes' | 'entityTag'> {
   /** Below the base. */
   readonly path: string
 }
 
-/** A resource of identity alone, always to be revalidated. */
+/** Creates a resource with the identity representation only. Clients must always revalidate it. */
 export function plainResource(
   { path, bytes, entityTag }: PlainFile,
   fieldRules: Site['fieldRules'],
@@ -27,7 +27,7 @@ export function plainResource(
     vary: undefined,
     useAsDictionary: undefined,
     deltas: undefined,
-    // That of a file differs between replicas.
+    // The modification time of this file differs between replicas.
     lastModified: undefined,
     lastModifiedField: undefined,
     cacheControl: 'no-cache',

@@ -16,7 +16,7 @@ function location(from: string, to: string, path: string): string | undefined {
   return matchRedirect(patternsOf({ from, to }), path)?.location
 }
 
-/** As the path's one form has it: a letter is no escape. */
+/** Normalizes a path: letters are not escaped. */
 function plain(text: string): string {
   return text.replaceAll('%41', 'A')
 }
@@ -68,24 +68,24 @@ describe('matchRedirect', () => {
     ['/:page', '/lost?was=:page', '/lost'],
     ['/:page', '/new-:page', '/new-a'],
     ['/:letter', '/%c3%bc', '/%C3%BC'],
-  ])('%s → %s leads nowhere on %s, for that would never end', (from, to, path) => {
+  ])('ignores the endless redirect %s → %s for %s', (from, to, path) => {
     expect(location(from, to, path)).toBeUndefined()
   })
 
-  test('lets the first rule that matches count', () => {
+  test('applies the first matching rule', () => {
     const patterns = patternsOf({ from: '/a/b', to: '/first', status: 301 }, { from: '/a/*', to: '/second' })
     expect(matchRedirect(patterns, '/a/b')).toMatchObject({ location: '/first', status: 301 })
     expect(matchRedirect(patterns, '/a/c')).toMatchObject({ location: '/second', status: 308 })
   })
 
-  test('finds the file of a rewrite, and passes over one that is not there', () => {
+  test('finds the file of a rewrite and skips a rewrite whose file is missing', () => {
     const rewrite = patternsOf({ from: '/api/*', to: '/data.json', status: 200 })
     expect(matchRedirect(rewrite, '/api/x')?.target?.path).toBe('data.json')
     const missing = patternsOf({ from: '/api/*', to: '/none.json', status: 200 })
     expect(matchRedirect(missing, '/api/x')).toBeUndefined()
   })
 
-  test('takes segments apart as a greedy regular expression does', () => {
+  test('splits segments like a greedy regular expression', () => {
     const texts = fc.string({ unit: fc.constantFrom('a', '-', '.', '%41'), maxLength: 4 })
     const literals = fc.array(texts, { minLength: 1, maxLength: 4 })
     const segment = fc.string({ unit: fc.constantFrom('a', 'b', '-', '.', '%41'), maxLength: 12 })
@@ -93,7 +93,7 @@ describe('matchRedirect', () => {
       fc.property(literals, segment, (parts, asked) => {
         const names = parts.slice(1).map((_, index) => `n${index}_`)
         const from = `/${parts.map((part, index) => `${part}${index < names.length ? `:${names[index]}` : ''}`).join('')}`
-        // After a name only what cannot belong to it.
+        // The text after a variable must not continue its name or an escape.
         fc.pre(parts.slice(1).every((part) => !/^[a%]/.test(part)))
         const to = `/x${names.map((name) => `/:${name}`).join('')}`
         const form = new RegExp(
@@ -115,7 +115,7 @@ describe('matchRedirect', () => {
     }
   })
 
-  test('never gives another host than the rule names', () => {
+  test('never redirects to a host that the rule does not name', () => {
     const segment = fc.string({
       unit: fc.constantFrom('/', '%', '2', 'F', '5', 'C', 'a', '.', ':', '@', '*'),
     })

@@ -5,29 +5,30 @@ import { memoizeWeakly } from './memoize-weakly.ts'
 import { findPlaces, indexPatterns } from './pattern-index.ts'
 import type { Entry, RedirectPattern, Resource } from './site.ts'
 
-/** What a path got from the first rule that matches it. */
+/** The result of the first rule that matches a path. */
 export interface RedirectMatch {
   readonly status: RedirectStatus
   readonly location: string
   readonly target: Resource | undefined
-  /** Absent where no rule is meant, but a fallback. */
+  /** Absent for a fallback. */
   readonly rule?: RedirectPattern
 }
 
-/** The rules that can count, ready for matching, and a line for each that cannot. */
+/** The usable rules, and one line for each unusable rule. */
 export interface CompiledRedirects {
   readonly patterns: readonly RedirectPattern[]
   readonly problems: readonly string[]
 }
 
-/** Where browsers give up (Fetch §4.4). */
+/** The number of redirects after which browsers give up (Fetch §4.4). */
 const mostRedirects = 20
 
 /**
- * Makes patterns of rules. A rule whose file is not in the build is left out, and so is one of a single path that
- * leads back to it, by itself (`/a` to `/a?b`) or through other redirects: without it, these may end.
+ * Compiles rules to patterns. It skips rules whose file is not in the build. It also skips rules of a
+ * single path that redirect to the same path, directly (`/a` to `/a?b`) or through other redirects. Without
+ * such a rule, the other redirects may end.
  *
- * @param table - without what rules force upon it.
+ * @param table - the table before forced rules are applied.
  */
 export function compileRedirects(
   rules: readonly RedirectRule[],
@@ -35,24 +36,24 @@ export function compileRedirects(
 ): CompiledRedirects {
   const problems: string[] = []
   const leaveOut = ({ from }: RedirectRule, reason: string): false => {
-    problems.push(`the redirect of ${from} never counts: ${reason}`)
+    problems.push(`the redirect of ${from} is ignored: ${reason}`)
     return false
   }
   const hasFile = (pattern: RedirectPattern): boolean =>
     !isRewrite(pattern) ||
     pattern.target !== undefined ||
-    leaveOut(pattern, `the build has no file ${pattern.to} to answer ${pattern.status} with`)
+    leaveOut(pattern, `the build has no file ${pattern.to} for status ${pattern.status}`)
   const all = rules.map((rule) => toRedirectPattern(rule, table)).filter(hasFile)
   const endless = new Set<RedirectPattern>()
   for (const pattern of all) {
     if (isRewrite(pattern) || !leadsBack(pattern, { all, endless, table })) continue
-    leaveOut(pattern, `${pattern.to} leads back to it, without an end`)
+    leaveOut(pattern, `${pattern.to} redirects back to it in an endless loop`)
     endless.add(pattern)
   }
   return { patterns: endless.size === 0 ? all : all.filter((pattern) => !endless.has(pattern)), problems }
 }
 
-/** The first pattern that matches a percent-encoded path, with its variables filled in. */
+/** Returns the first pattern that matches a percent-encoded path, with its variables filled in. */
 export function matchRedirect(
   patterns: readonly RedirectPattern[],
   path: string,
@@ -64,7 +65,7 @@ export function matchRedirect(
     if (pattern === undefined || variables === undefined || leftOut?.has(pattern) === true) continue
     const { status, target } = pattern
     const location = fill(pattern.to, variables)
-    // What a client put into the path must not make the location another host's.
+    // Text from the request path must not change the host of the location.
     if (location.startsWith('//') || location.startsWith('/\\')) continue
     if (target === undefined && neverEnds(pattern, path, location)) continue
     return { status, location, target, rule: pattern }
@@ -72,7 +73,7 @@ export function matchRedirect(
   return undefined
 }
 
-/** Those that count whatever the build has; the same list each time. */
+/** Returns the rules that apply even if the build has the path. The array is cached. */
 export const forcedRedirects: (patterns: readonly RedirectPattern[]) => readonly RedirectPattern[] =
   memoizeWeakly((patterns) => patterns.filter(({ force }) => force))
 
@@ -96,12 +97,15 @@ function toRedirectPattern(
   }
 }
 
-/** Whether a rule sends a file of the build in the place of its paths, and not the client elsewhere. */
+/** Returns whether a rule serves a file of the build instead of redirecting. */
 function isRewrite({ status }: { readonly status: number }): boolean {
   return status === 200 || status === 404
 }
 
-/** What a rule makes of paths; `undefined` for other hosts, and where `:splat` is not all of the end. */
+/**
+ * Returns the pattern of the paths that a rule redirects to. Returns `undefined` for other hosts and if
+ * `:splat` is not the whole last part.
+ */
 function imageOf(to: string): PathPattern | undefined {
   const written = to
     .replace(/[?#].*$/s, '')
@@ -110,14 +114,14 @@ function imageOf(to: string): PathPattern | undefined {
   return written.startsWith('/') && !written.includes(':splat') ? parsePathPattern(written) : undefined
 }
 
-/** A `/*` at the end matches what stands before its slash, too. */
+/** `/*` at the end also matches the path before its slash. */
 function match(pattern: PathPattern, path: string): ReadonlyMap<string, string> | undefined {
   return matchPath(pattern, path) ?? (pattern.at(-2) === '*' ? matchPath(pattern, `${path}/`) : undefined)
 }
 
 /**
- * Puts values into their places. They are percent-encoded as parts of a path, which cannot end it; a query reads `&`,
- * `=` and `+` of its own, so there each is encoded as one value, and in a fragment too, but for its slashes.
+ * Fills in the variables. Values are percent-encoded path text. In a query and a fragment, characters with
+ * a special meaning there (`&`, `=`, `+`) are encoded as well. A fragment keeps its slashes.
  */
 function fill(to: string, variables: ReadonlyMap<string, string>): string {
   const [, place = '', query = '', fragment = ''] = /^([^?#]*)([^#]*)(.*)$/s.exec(to) ?? []
@@ -128,7 +132,7 @@ function fill(to: string, variables: ReadonlyMap<string, string>): string {
   ].join('')
 }
 
-/** What a path may hold and these read as more than a value; of escapes the percent sign stays. */
+/** Characters that are valid in a path but special in a query or fragment. The percent sign of escapes stays. */
 const inQuery = /[^\w.~!'()*%-]/g
 const inFragment = /[^\w.~!'()*%/-]/g
 
@@ -142,8 +146,8 @@ function fillPart(part: string, variables: ReadonlyMap<string, string>, escaped?
 }
 
 /**
- * Whether a redirect leads to the very path, or from a path that it made itself to a longer one of that
- * kind (`/* → /new/:splat` for a page that is not there under `/new/` either).
+ * Returns whether a redirect leads to the same path or to an ever longer one. An example is `/* → /new/:splat`
+ * for a page that does not exist below `/new/` either.
  */
 function neverEnds({ form, image }: RedirectPattern, path: string, location: string): boolean {
   const next = pathWithin(location)
@@ -154,12 +158,12 @@ function neverEnds({ form, image }: RedirectPattern, path: string, location: str
 
 interface RedirectWays {
   readonly all: readonly RedirectPattern[]
-  /** Those of them that were found to be endless, and do not count. */
+  /** Endless patterns of `all`, which are skipped. */
   readonly endless: ReadonlySet<RedirectPattern>
   readonly table: ReadonlyMap<string, Entry>
 }
 
-/** Whether a rule of one path comes back to it. Of rules for many paths `neverEnds` takes care. */
+/** Returns whether a rule of a single path leads back to it. `neverEnds` checks rules of many paths. */
 function leadsBack({ form, to }: RedirectPattern, { all, endless, table }: RedirectWays): boolean {
   const [path, variable] = form
   if (path === undefined || variable !== undefined) return false
@@ -175,10 +179,10 @@ function leadsBack({ form, to }: RedirectPattern, { all, endless, table }: Redir
   return false
 }
 
-/** The path that a location names on this host, in the form that keys the table. */
+/** Returns the path of a location on this host, in the form of the table's keys. */
 function pathWithin(location: string): string | undefined {
   if (!location.startsWith('/')) return undefined
-  // A location may have a fragment, the request that follows it has none.
+  // Browsers do not send the fragment of a location.
   const parsed = parseRequestPath(location.replace(/#.*/s, ''))
   return typeof parsed === 'string' ? undefined : parsed.path
 }

@@ -2,12 +2,12 @@ import { type FieldOverrides, overrideFields } from '../protocol/field-list.ts'
 import { memoizeWeakly } from './memoize-weakly.ts'
 import type { Answer, AnswerContent, Representation, Resource, StoredBytes } from './site.ts'
 
-// Made when they are first asked for: of 10,000 files most are never asked for in all codings, and boot would make 120,000
-// heads (docs/decisions/014-boot.md).
+// Answers are created on first use: a build with 10,000 files would create 120,000 answers at the start,
+// most of them unused (docs/decisions/014-boot.md).
 
 type MakeAnswer = (representation: Representation, resource: Resource) => Answer
 
-/** 200 with a representation, made anew: for who keeps nothing of it but its text. */
+/** Creates a 200 with a representation, uncached. */
 export const makeOkAnswer: MakeAnswer = (representation, resource) => {
   const { coding, bytes } = representation
   const fields = [
@@ -28,7 +28,7 @@ export const makeOkAnswer: MakeAnswer = (representation, resource) => {
   }
 }
 
-/** 304 for a client that has this representation, made anew as well. */
+/** Creates a 304 for a client that has this representation, uncached. */
 export const makeNotModifiedAnswer: MakeAnswer = (representation, resource) => ({
   status: 304,
   fields: overrideFields(
@@ -38,11 +38,11 @@ export const makeNotModifiedAnswer: MakeAnswer = (representation, resource) => (
   content: { kind: 'none' },
 })
 
-/** 200; the same object each time, as those below. */
+/** Returns a cached 200. */
 export const okAnswer: MakeAnswer = memoizeWeakly(makeOkAnswer)
 export const notModifiedAnswer: MakeAnswer = memoizeWeakly(makeNotModifiedAnswer)
 
-/** 404 with a representation as its page. */
+/** Returns a cached 404 with a representation as its page. */
 export const notFoundAnswer: MakeAnswer = memoizeWeakly((representation, resource) => {
   const noStore = ['Cache-Control', 'no-store', ...noSniff]
   const fields = [...metadataOf(resource, representation), ...varyOf(resource), ...noStore]
@@ -72,7 +72,7 @@ function freshnessOf(resource: Resource, representation: Representation): string
   return ['ETag', representation.entityTag, ...lastModified, 'Cache-Control', kept]
 }
 
-/** A cache that ignored `Vary` would send a delta to browsers that cannot decode it. */
+/** A cache that ignores `Vary` would send a delta to browsers that cannot decode it. */
 function isPrivate({ deltas }: Resource, { coding }: Representation): boolean {
   return deltas?.inSharedCaches === false && (coding === 'dcz' || coding === 'dcb')
 }
@@ -92,7 +92,7 @@ function contentOf(bytes: StoredBytes): AnswerContent {
     : { kind: 'memory', bytes: bytes.body }
 }
 
-/** What its coding saves of the body; nothing where it has none. */
+/** Returns the number of bytes that the coding saves; nothing for identity. */
 export function savedBytesOf(
   { identity }: Resource,
   { coding, bytes }: Representation,
@@ -100,7 +100,7 @@ export function savedBytesOf(
   return coding === 'identity' ? {} : { savedBytes: identity.bytes.size - bytes.size }
 }
 
-/** RFC 9110 §15.4.5: a 304 leaves out what describes the representation that it does not carry. */
+/** RFC 9110 §15.4.5: a 304 omits the metadata of a representation that it does not contain. */
 function isRepresentationMetadata(name: string): boolean {
   return (
     name.startsWith('content-') && !name.startsWith('content-security-policy') && name !== 'content-location'
@@ -108,8 +108,8 @@ function isRepresentationMetadata(name: string): boolean {
 }
 
 /**
- * An error is never stored, however long its page may be: by no CDN either, which obeys a field of its own
- * before `Cache-Control` (RFC 9213 §2.1; `Surrogate-Control` of Edge Architecture 1.0, `X-Accel-Expires` of nginx,
+ * Returns whether a field controls caching. Errors must not be stored, and CDNs obey their own fields before
+ * `Cache-Control` (RFC 9213 §2.1; `Surrogate-Control` of Edge Architecture 1.0, `X-Accel-Expires` of nginx,
  * `Edge-Control` of Akamai).
  */
 export function isFreshnessField(name: string): boolean {
@@ -123,7 +123,7 @@ const freshnessOfCaches: ReadonlySet<string> = new Set([
   'x-accel-expires',
 ])
 
-/** Rules for what may be another at any time: its freshness is not theirs to say. */
+/** Removes the rules for caching, for content that may change at any time. */
 export function withoutFreshness(overrides: FieldOverrides): FieldOverrides {
   return without(overrides, isFreshnessField)
 }

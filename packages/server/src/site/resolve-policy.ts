@@ -13,33 +13,33 @@ import {
 } from '@serve-dist/manifest'
 import type { HeadersFileRule } from './parse-headers-file.ts'
 
-/** The field that carries a policy, and its values. */
+/** A Content Security Policy: the name of its field and its values. */
 export interface SitePolicy {
   readonly field: string
-  /** Those that count, the weakest first. */
+  /** The active rules, the weakest first. */
   readonly rules: readonly PolicyRules[]
-  /** Who said so, for people. */
+  /** The sources of the rules, for messages. */
   readonly from: readonly string[]
-  /** Without a page: of a worker, SVG or XML, which have no hashes. */
+  /** Returns the policy of a page. Workers, SVG and XML have no hashes: omit the parameter. */
   readonly valueFor: (page?: PagePolicy) => string
 }
 
-/** What the policy is made of, besides what the build says. */
+/** The input of the policy besides the build. */
 export interface PolicySources {
   readonly headersFile: readonly HeadersFileRule[]
-  /** Of the plugin, then of the operator. */
+  /** The rules of the plugin, then those of the operator. */
   readonly rules: readonly ServingRules[]
   readonly values: EnvironmentValues
 }
 
-/** The policy where somebody wants one, and a line for each thing that is wrong with its rules or its variables. */
+/** The policy, if any source sets one, and one line for each problem of its rules or variables. */
 export interface ResolvedPolicy {
   readonly policy: SitePolicy | undefined
   readonly problems: readonly string[]
   readonly environmentProblems: readonly string[]
 }
 
-/** Joins what the build needs with the rules of all sources. */
+/** Merges the policy of the build with the rules of all sources. */
 export function resolvePolicy(
   { policy: build, environment, serving }: Pick<Manifest, 'policy' | 'environment' | 'serving'>,
   { headersFile, rules, values }: PolicySources,

@@ -31,14 +31,14 @@ describe('resolveServing', () => {
     expect(resolve({ rules })).toMatchObject({ prefer: 'order', fallback: 'spa' })
   })
 
-  test('matches globs against the path in the build, with or without a slash before it', () => {
+  test('matches globs against the path in the build, with or without a leading slash', () => {
     const serving = resolve({ rules: [{ immutable: ['/assets/**'] }] })
     expect(isImmutable(serving, script)).toBe(true)
     expect(isImmutable(serving, page)).toBe(false)
     expect(isImmutable(serving, { ...page, cache: 'immutable' })).toBe(true)
   })
 
-  test('reads a hundred globs once, not for each of ten thousand files', () => {
+  test('compiles a hundred globs once for ten thousand files', () => {
     const headers = Object.fromEntries(
       Array.from({ length: 100 }, (_rule, index) => [`section-${index}/*`, { 'X-Section': String(index) }]),
     )
@@ -60,7 +60,7 @@ describe('resolveServing', () => {
     expect(compiled).toBe(100)
   })
 
-  test('puts fields together: the security preset, `_headers`, then each source, cache rules before headers', () => {
+  test('orders fields: the security preset, `_headers`, then for each source cache rules before headers', () => {
     const sources: Partial<ServingSources> = {
       headersFile: [{ pattern: '/*', fields: { 'X-Frame-Options': 'DENY', 'X-File': '1' } }],
       rules: [
@@ -84,7 +84,7 @@ describe('resolveServing', () => {
     })
   })
 
-  test('opens files to other origins: stronger than the security preset, weaker than `_headers` and headers', () => {
+  test('gives cors precedence over the security preset, but not over `_headers` and headers', () => {
     const opened = {
       'Access-Control-Allow-Origin': '*',
       'Timing-Allow-Origin': '*',
@@ -100,7 +100,7 @@ describe('resolveServing', () => {
     })
   })
 
-  test('asks the stronger source for redirects first, the file last', () => {
+  test('applies redirects of the stronger source first and those of the file last', () => {
     const { redirects } = resolve({
       redirectsFile: [{ from: '/c', to: '/x' }],
       rules: [{ redirects: [{ from: '/b', to: '/x' }] }, { redirects: [{ from: '/a', to: '/x' }] }],
@@ -108,7 +108,7 @@ describe('resolveServing', () => {
     expect(redirects.map(({ from }) => from)).toEqual(['/a', '/b', '/c'])
   })
 
-  test('lets the last source that matches decide each field, whatever globs and letters name it', () => {
+  test('takes each field from the last matching source, for any glob and letter case', () => {
     const name = fc.constantFrom('X-A', 'x-a', 'X-B', 'Cache-Control', 'cache-control')
     const glob = fc.constantFrom(
       '**',
@@ -124,7 +124,7 @@ describe('resolveServing', () => {
       headers: fc.dictionary(glob, fc.dictionary(name, fc.constantFrom('1', '2', null))),
       cacheControl: fc.dictionary(glob, fc.constantFrom('max-age=1', 'max-age=2')),
     })
-    // Written out by hand for `guide/a.html`, so that the globs' own library is not the judge of itself.
+    // The expected matches are literal, so that picomatch does not judge itself.
     const matching = new Set(['**', '/**', '**/*.html', 'guide/*', '/guide/a.html'])
     fc.assert(
       fc.property(fc.array(source, { maxLength: 3 }), (rules) => {
@@ -145,7 +145,7 @@ describe('resolveServing', () => {
     )
   })
 
-  test('takes any text as a glob', () => {
+  test('accepts any text as a glob', () => {
     fc.assert(
       fc.property(fc.string({ minLength: 1 }), (glob) => {
         const serving = resolve({
@@ -154,7 +154,7 @@ describe('resolveServing', () => {
         const isThere = overridesFor(serving.fieldRules, script, ['/assets/a.js']).has('x-a')
         expect(isImmutable(serving, script)).toBe(isThere)
       }),
-      // A slash at the beginning is taken off, but for one that is all there is.
+      // A leading slash is removed unless it is the whole glob.
       { examples: [['/'], ['//'], ['/\n']] },
     )
   })

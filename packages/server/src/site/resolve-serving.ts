@@ -14,7 +14,7 @@ import type { FieldRule } from './site.ts'
 /** Files of a build that configure its server and are not served. */
 export const servingFiles: ReadonlySet<string> = new Set(['_headers', '_redirects'])
 
-/** Everything that says how a build is to be served, the weakest first. */
+/** All sources of serving options, the weakest first. */
 export interface ServingSources {
   /** The absolute path of the build's folder. */
   readonly directory: string
@@ -24,11 +24,11 @@ export interface ServingSources {
   readonly redirectsFile: readonly RedirectRule[]
   /** From the plugin's options, then from `serve-dist.config`, then from the command line. */
   readonly rules: readonly ServingRules[]
-  /** Absent where nobody wants one. */
+  /** Absent if no source sets a policy. */
   readonly policy?: SitePolicy | undefined
 }
 
-/** One answer to each question of how to serve. */
+/** The effective serving options. */
 export interface ResolvedServing {
   readonly directory: string
   readonly prefer: Preference
@@ -36,20 +36,20 @@ export interface ResolvedServing {
   readonly earlyHints: boolean
   readonly redirects: readonly RedirectRule[]
   readonly sourceMaps: SourceMaps
-  /** Whether caches that several people share may keep deltas. */
+  /** Whether shared caches may keep deltas. */
   readonly sharedCache: boolean
-  /** Globs of files that never change under their names. */
+  /** Globs of immutable files. */
   readonly immutable: readonly string[]
   readonly fieldRules: readonly FieldRule[]
   readonly policy: SitePolicy | undefined
 }
 
-/** Whether source maps are served; the last of the sources that says so counts. */
+/** Returns whether source maps are served. The last source that sets the option wins. */
 export function sourceMapsOf(rules: readonly ServingRules[]): SourceMaps {
   return rules.findLast(({ sourceMaps }) => sourceMaps !== undefined)?.sourceMaps ?? 'serve'
 }
 
-/** Joins the sources: of one-valued rules the strongest counts, lists and globs add up. */
+/** Merges the sources. The strongest source decides single values; lists and globs accumulate. */
 export function resolveServing({
   directory,
   headersFile,
@@ -64,7 +64,7 @@ export function resolveServing({
     prefer: last('prefer') ?? 'order',
     fallback: last('fallback'),
     earlyHints: last('earlyHints') ?? false,
-    // Within a source the first rule that matches counts; so does the stronger source.
+    // The first matching rule wins, hence the strongest source comes first.
     redirects: [...rules.toReversed().flatMap((source) => source.redirects ?? []), ...redirectsFile],
     sourceMaps: sourceMapsOf(rules),
     sharedCache: last('sharedCache') ?? false,
@@ -74,7 +74,7 @@ export function resolveServing({
   }
 }
 
-/** Whether what stands under a file's name never changes: the build or a rule says so. */
+/** Returns whether the content of a file never changes: the build or a rule says it is immutable. */
 export function isImmutable(
   { immutable }: Pick<ResolvedServing, 'immutable'>,
   { path, cache }: Pick<ManifestFile, 'path' | 'cache'>,

@@ -2,34 +2,37 @@ import { OperatorError } from '@serve-dist/manifest'
 import type { Site } from './site.ts'
 import type { StoreView } from './store-view.ts'
 
-/** Where a host looks for the site at each request: another build is swapped in by one assignment. */
+/**
+ * A container for the current site. Hosts read `current` for each request; one assignment activates a new
+ * build.
+ */
 export interface SiteHolder {
   readonly current: Site
-  /** The store that the builds come from, if they do. */
+  /** The store that the builds come from; absent for a folder. */
   readonly store?: StoreView | undefined
   /**
-   * Looks whether there is a newer build than the current one, and may put it in its place; called before a hashed file
-   * that nobody has is a 404 (`hosts/decide-unlisted-path.ts`), by all who ask for one: a look is shared and short
-   * (`files/throttle-refresh.ts`). It never rejects. Absent where no look is of use.
+   * Looks for a newer build and activates it. Hosts call it before they answer 404 for a hashed file
+   * (`hosts/decide-unlisted-path.ts`). Concurrent callers share one short look
+   * (`files/throttle-refresh.ts`). It never rejects. Absent if looking is useless.
    */
   refreshForMissingAsset?(): Promise<void>
 }
 
-/** Who has something made of each site that is served. */
+/** A component that derives data from each served site. */
 export interface SiteFollower {
-  /** Makes ready for a site that may be served next. It never rejects. */
+  /** Prepares the data for a site that may be served next. It never rejects. */
   prepare(site: Site): Promise<void>
-  /** Called in the turn in which a site takes its place, before it does. */
+  /** Activates the data. It is called synchronously just before the site becomes current. */
   swap(site: Site): void
 }
 
-/** What a host is made from: one build for good, or a holder of whichever is the newest. */
+/** A fixed site, or a holder of the current one. */
 export type SiteSource = Site | SiteHolder
 
 /**
- * A holder, also of a site that is never swapped.
+ * Wraps a site in a holder; returns holders unchanged.
  *
- * @throws OperatorError for anything else, such as the promise of a site.
+ * @throws OperatorError for any other value, such as the promise of a site.
  */
 export function toSiteHolder(source: SiteSource): SiteHolder {
   const given: unknown = source

@@ -14,52 +14,58 @@ import type { FieldOverrides } from '../protocol/field-list.ts'
 import type { PathPattern } from './path-pattern.ts'
 
 /**
- * A build, ready to answer from: plain data, made at boot and never changed after, so that every decision is a
- * function of it and of the request's fields, and a copy (`structuredClone`) answers alike. What is made of it later
- * is kept beside it: answers (`representation-answers.ts`), globs (`field-rules.ts`), open files (`kept-file.ts`).
+ * A build, ready to be served: plain data that is created at the start and never changes. Every decision is
+ * a function of the site and the fields of a request, and a copy (`structuredClone`) gives the same
+ * answers. Derived data is cached outside: answers (`representation-answers.ts`), globs (`field-rules.ts`),
+ * open files (`kept-file.ts`).
  */
 export interface Site {
-  /** The absolute path of the build's folder; of a store, that of its manifest, below which there is nothing. */
+  /**
+   * The absolute path of the build's folder; for a store, the folder of the manifest, which has no build
+   * files.
+   */
   readonly directory: string
-  /** The store that it comes from, as the operator named it; absent where it comes from a folder. */
+  /** The store of the build, as the operator named it; absent for a folder. */
   readonly store?: string
   readonly buildId: string
-  /** The path under which the build is served; begins and ends with `/`, percent-encoded. */
+  /** The path of the build; begins and ends with `/`, percent-encoded. */
   readonly base: string
   readonly appType: AppType
-  /** The path of the directory of hashed assets with a slash at its end, percent-encoded; `undefined` when there is none. */
+  /**
+   * The path of hashed assets with a slash at its end, percent-encoded; `undefined` without such a folder.
+   */
   readonly assetsPath: string | undefined
-  /** Every path that is known, those of kept files too, percent-encoded as `encodePath` writes it. */
+  /** Every known path, including files of earlier builds, percent-encoded by `encodePath`. */
   readonly table: ReadonlyMap<string, Entry>
-  /** Every file of the build by its path in the folder, also where a rule takes its place in the table. */
+  /** Every file of the build by its path in the folder, even if a rule replaces it in the table. */
   readonly files: ReadonlyMap<string, Resource>
-  /** What unknown paths may be redirected to, or answered with; the first that matches counts. */
+  /** Redirects and rewrites for unknown paths; the first match wins. */
   readonly redirects: readonly RedirectPattern[]
-  /** The page of a single-page application, where it has no {@link singlePage}. */
+  /** `index.html`: the page of a single-page application without {@link singlePage}. */
   readonly index: Resource | undefined
-  /** `200.html`: the page of a single-page application by its name. */
+  /** `200.html`: the page of a single-page application. */
   readonly singlePage: Resource | undefined
-  /** The build's own page for what it does not have. */
+  /** `404.html`: the page for unknown paths. */
   readonly notFound: Resource | undefined
-  /** What a navigation to an unknown path gets, where somebody said so. */
+  /** The answer to a navigation to an unknown path; `undefined` if no option sets it. */
   readonly fallback: Fallback | undefined
-  /** Whether early hints are sent over HTTP/1.1 too. */
+  /** Whether early hints are sent over HTTP/1.1 as well. */
   readonly earlyHints: boolean
-  /** Whether source maps are answered; where they are denied, the table has none. */
+  /** Whether source maps are served; otherwise the table omits them. */
   readonly sourceMaps: SourceMaps
-  /** The globs that chose the files, for those that appear after boot; absent where all belong to the build. */
+  /** The globs that select files that appear after the start; absent if every file belongs to the build. */
   readonly selection?: Selection
-  /** What fields files get, for those that appear after boot; the last rule that names a field counts. */
+  /** The fields of files that appear after the start; the last rule that names a field wins. */
   readonly fieldRules: readonly FieldRule[]
-  /** What it was made from besides the build; absent where that takes nothing. */
+  /** The environment module of the build; absent if the build reads no environment variables. */
   readonly environment?: SiteEnvironment
   readonly summary: SiteSummary
 }
 
-/** What tells the sites of one folder from each other: what their answers are made of. */
+/** The identity of a served site. */
 export interface ServedBuild {
   readonly buildId: string
-  /** The digest of the module of its environment; absent where it takes nothing. */
+  /** The digest of the environment module; absent without one. */
   readonly environment?: string
 }
 
@@ -67,114 +73,116 @@ export function servedBuild({ buildId, environment }: Pick<Site, 'buildId' | 'en
   return { buildId, ...(environment !== undefined && { environment: environment.sha256 }) }
 }
 
-/** Equal for what answers alike. */
+/** Returns a key that is equal for sites with equal answers. */
 export function servedId({ buildId, environment = '' }: ServedBuild): string {
   return `${buildId} ${environment}`
 }
 
-/** The module that holds what a build takes from the environment of this process. */
+/** The module with the environment variables that the build reads. */
 export interface SiteEnvironment {
   /** Relative to the build's folder. */
   readonly path: string
-  /** The environment variables that it is made from, set or not. */
+  /** The environment variables of the module, set or not. */
   readonly names: readonly string[]
-  /** Of the module's bytes. */
+  /** The digest of the module's bytes. */
   readonly sha256: string
 }
 
-/** What the listening line tells of a site. */
+/** The figures of a site for the start message. */
 export interface SiteSummary {
   readonly files: number
-  /** Those of them that are HTML documents. */
+  /** The number of HTML documents. */
   readonly pages: number
-  /** Whether `404.html` is the only one, and nobody says that it answers with another status. */
+  /** Whether `404.html` is the only page and no rule serves it with another status. */
   readonly isNotFoundOnly: boolean
   readonly variants: number
-  /** Bytes of bodies that are held in memory. */
+  /** Bytes of bodies in memory. */
   readonly bytesInMemory: number
-  /** Files in the folder that the manifest does not list, though it leaves them out by no glob. */
+  /** Files in the folder that neither the manifest nor its globs mention. */
   readonly unlistedFiles: number
-  /** Earlier builds of which files are answered. */
+  /** Earlier builds with served files. */
   readonly keptBuilds: number
-  /** Those files. */
+  /** Served files of earlier builds. */
   readonly keptFiles: number
 }
 
-/** What is told of a site beside its build. */
+/** Counts that depend on more than the build itself. */
 export type SiteCounts = Pick<SiteSummary, 'unlistedFiles' | 'keptBuilds' | 'keptFiles'>
 
 export function siteCounts({ summary: { unlistedFiles, keptBuilds, keptFiles } }: Site): SiteCounts {
   return { unlistedFiles, keptBuilds, keptFiles }
 }
 
-/** What a known path is answered with. */
+/** The answer to a known path. */
 export type Entry = Resource | Redirect | HiddenPath
 
-/** A path that is answered with a file in one of its representations (RFC 9110 §3.2). */
+/** A file with its representations (RFC 9110 §3.2). */
 export interface Resource {
   readonly kind: 'resource'
   /** Relative to the build's folder, as in the manifest. */
   readonly path: string
-  /** Of the earlier build that it is kept of; `undefined` for the site's own. */
+  /** The id of the earlier build that the file belongs to; `undefined` for the current build. */
   readonly buildId: string | undefined
   readonly mediaType: string
   /** Whether it is an HTML document. */
   readonly isPage: boolean
-  /** In the server's order of preference, identity among them. */
+  /** In the server's order of preference, including identity. */
   readonly representations: readonly PlainRepresentation[]
   readonly identity: PlainRepresentation
-  /** Milliseconds since the epoch, whole seconds; `undefined` when the build's times are fixed. */
+  /** Milliseconds since the epoch, in whole seconds; `undefined` if the build has fixed times. */
   readonly lastModified: number | undefined
-  /** `Last-Modified` as it is sent (RFC 9110 §8.8.2). */
+  /** The value of `Last-Modified` (RFC 9110 §8.8.2). */
   readonly lastModifiedField: string | undefined
-  /** The fields of a request that change the answer, if any do: then every answer has this `Vary`. */
+  /** The `Vary` of every answer: the request fields that change the answer. */
   readonly vary: string | undefined
-  /** Its `Use-As-Dictionary`, where browsers may keep it for later builds (RFC 9842 §2.1). */
+  /** The value of `Use-As-Dictionary`, if browsers may use the file for later builds (RFC 9842 §2.1). */
   readonly useAsDictionary: string | undefined
   /** Representations for clients that have a file of an earlier build. */
   readonly deltas: Deltas | undefined
   readonly cacheControl: string
-  /** The fields that rules give it. */
+  /** The fields that rules set or remove. */
   readonly overrides: FieldOverrides
-  /** Members of the `Link` field of its 200. */
+  /** Members of the `Link` field of a 200. */
   readonly links: readonly string[]
-  /** Links of the 103 before its 200. */
+  /** Links of the 103 before a 200. */
   readonly earlyHints: readonly string[]
 }
 
-/** A path that is answered with another place. */
+/** A path that redirects. */
 export interface Redirect {
   readonly kind: 'redirect'
   readonly status: number
-  /** Percent-encoded; begins with one `/`, or names another host where a rule says so. */
+  /** Percent-encoded; begins with one `/`, or names another host if a rule does. */
   readonly location: string
 }
 
-/** A path that a rule hides by force: nothing is there, whatever the build has. */
+/** A path that a forced rule hides, although the build may have a file for it. */
 interface HiddenPath {
   readonly kind: 'hidden'
-  /** The page of its 404. */
+  /** The page of the 404. */
   readonly page: Resource
 }
 
-/** A redirect rule, ready for matching. */
+/** A compiled redirect rule. */
 export interface RedirectPattern {
-  /** The paths that it is about. */
+  /** The paths that the rule matches. */
   readonly form: PathPattern
-  /** What the rule makes of them; `undefined` for other hosts, and where `:splat` is not all of the end. */
+  /**
+   * The paths that the rule redirects to; `undefined` for other hosts and if `:splat` is not the whole last
+   * part.
+   */
   readonly image: PathPattern | undefined
-  /** As the rule has it. */
+  /** In the syntax of the rule. */
   readonly from: string
   readonly to: string
   readonly status: RedirectStatus
   readonly force: boolean
-  /** The file that statuses 200 and 404 answer with. */
+  /** The file for statuses 200 and 404. */
   readonly target: Resource | undefined
 }
 
 /**
- * Fields for all files, for pages, for what browsers may run as a document, for the files of a glob, or for those that
- * are answered under some paths.
+ * Fields for all files, all pages, all documents that can run scripts, the files of a glob, or some paths.
  */
 export type FieldRule = { readonly fields: FieldValues } & (
   | { readonly on: 'files' | 'pages' }
@@ -183,12 +191,12 @@ export type FieldRule = { readonly fields: FieldValues } & (
   | { readonly on: 'path'; readonly pattern: PathPattern }
 )
 
-/** The policy of documents that have no hashes. */
+/** The policy of documents without hashes. */
 interface PolicyRule {
   readonly on: 'documents'
-  /** Who wanted one, for people. */
+  /** The sources of the policy, for messages. */
   readonly from: readonly string[]
-  /** Directives that have an origin of the environment. */
+  /** Directives with an origin from the environment. */
   readonly byEnvironment: readonly string[]
 }
 
@@ -196,66 +204,71 @@ interface PolicyRule {
 export interface Representation {
   readonly coding: RepresentationCoding | DeltaCoding
   readonly bytes: StoredBytes
-  /** A strong entity tag with its quotes, from the SHA-256 of these very bytes. */
+  /** A strong entity tag with quotes, made from the SHA-256 of these bytes. */
   readonly entityTag: string
 }
 
-/** One that needs nothing which the client has. */
+/** A representation that needs no dictionary. */
 export interface PlainRepresentation extends Representation {
   readonly coding: RepresentationCoding
 }
 
-/** Deltas of a file, all in memory. */
+/** The deltas of a file, all in memory. */
 export interface Deltas {
-  /** By the `Available-Dictionary` that asks for them (RFC 9842 §2.2), the smallest first. */
+  /** By the `Available-Dictionary` of the request (RFC 9842 §2.2), the smallest first. */
   readonly byDictionary: ReadonlyMap<string, readonly Representation[]>
-  /** Whether caches that several people share may keep them. */
+  /** Whether shared caches may keep them. */
   readonly inSharedCaches: boolean
 }
 
-/** Bytes as boot found them on the disk. */
+/** The bytes that a file had on the disk at the start. */
 export type StoredBytes = HeldBytes | StreamedBytes
 
-/** Bytes in memory: what becomes of their file is of no consequence. */
+/** Bytes in memory, independent of later changes of the file. */
 interface HeldBytes {
   /** In bytes. */
   readonly size: number
   readonly body: Uint8Array<ArrayBuffer>
 }
 
-/** Bytes that are read from their file for each answer. */
+/** Bytes that are read from a file for each answer. */
 export interface StreamedBytes {
   /** In bytes. */
   readonly size: number
   readonly body: undefined
   /** An absolute path. */
   readonly file: string
-  /** What the file was when it was read, as `fingerprintOf` has it. */
+  /** The result of `fingerprintOf` when the file was read. */
   readonly fingerprint: string
-  /** Its time of change by then, as `changeTimeOf` has it; where either is another one, the bytes are compared. */
+  /**
+   * The result of `changeTimeOf` when the file was read. If either differs later, the bytes are compared.
+   */
   readonly changeTime: string
-  /** The digest that its bytes must have, in hexadecimal digits; of what no manifest describes nobody knows it. */
+  /**
+   * The expected digest of the bytes, in hexadecimal digits; `undefined` for files that are not in a
+   * manifest.
+   */
   readonly sha256: string | undefined
 }
 
-/** Everything that is sent but the body's bytes. */
+/** A response without the bytes of its body. */
 export interface Answer {
   readonly status: number
-  /** Names and values by turns, as `ServerResponse.writeHead` takes them. */
+  /** Alternating names and values, as for `ServerResponse.writeHead`. */
   readonly fields: readonly string[]
-  /** Where the body's bytes come from. */
+  /** The source of the body. */
   readonly content: AnswerContent
   /** The links of a 103 before this answer (RFC 8297). */
   readonly earlyHints?: readonly string[]
-  /** Bytes by which a coding makes the body smaller; absent without one. */
+  /** The number of bytes that the coding saves; absent without a coding. */
   readonly savedBytes?: number
 }
 
-/** A body: none, bytes in memory, or those of a file from `first` to before `end`. */
+/** A body: none, bytes in memory, or the bytes of a file from `first` up to, but not including, `end`. */
 export type AnswerContent =
   | { readonly kind: 'none' }
   | { readonly kind: 'memory'; readonly bytes: Uint8Array<ArrayBuffer> }
   | { readonly kind: 'file'; readonly stored: StreamedBytes; readonly first: number; readonly end: number }
 
-/** What a manifest says of one file on the disk: one object each, so that it can stand for the file. */
+/** A file or variant in the manifest. Objects are unique, hence they serve as keys. */
 export type ManifestEntry = ManifestFile | ManifestVariant

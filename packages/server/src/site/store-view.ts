@@ -1,22 +1,22 @@
-/** What operators see of a store of builds. */
+/** The state of a store of builds, for operators. */
 export interface StoreView {
-  /** As they named it. */
+  /** The store's address, as the operator wrote it. */
   readonly place: string
   readonly state: StoreState
   readonly figures: StoreFigures
 }
 
-/** Whether a store answers; if not, since when (ISO 8601), and why. */
+/** Whether the store is reachable; if not, since when (ISO 8601) and why. */
 export type StoreState =
   | { readonly reachable: true }
   | { readonly reachable: false; readonly since: string; readonly problem: string }
 
-/** What this process has asked of a store, and what it has of it. */
+/** Counters of this process. */
 export interface StoreFigures {
-  /** Looks at what is current. */
+  /** The number of times that the current build was checked. */
   readonly looks: number
   readonly fetchedBlobs: number
   readonly fetchedBytes: number
-  /** Bytes of blobs in the cache on this machine. */
+  /** Bytes of blobs in the local cache. */
   readonly cacheBytes: number
 }

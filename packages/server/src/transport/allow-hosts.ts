@@ -5,14 +5,15 @@ import { misdirectedRequest } from '../site/answers.ts'
 import type { RequestListener } from './transport.ts'
 import { sendAnswer } from '../send/send-answer.ts'
 
-/** Whether a value of `Host`, with or without a port, is an allowed host. */
+/** Returns whether a value of `Host`, with or without a port, is an allowed host. */
 export type HostMatcher = (host: string) => boolean
 
 /**
- * Makes a matcher of hosts.
+ * Creates a matcher of hosts.
  *
- * @param names - `example.com` for this name alone, `*.example.com` for all below it; the port does not matter.
- * @throws TypeError that shows the name that is no host.
+ * @param names - `example.com` matches only this name; `*.example.com` matches all names below it. Ports
+ *   are ignored.
+ * @throws TypeError that names the invalid host.
  */
 export function createHostMatcher(names: readonly string[]): HostMatcher {
   const exact = new Set<string>()
@@ -21,14 +22,14 @@ export function createHostMatcher(names: readonly string[]): HostMatcher {
     const plain = name.toLowerCase()
     if (!isNameOfHost(plain.replace(/^\*\./, ''))) {
       throw new TypeError(
-        `expected the name of a host, such as example.com or *.example.com, without scheme, port and path, found ${JSON.stringify(name)}`,
+        `expected a host name such as example.com or *.example.com, without scheme, port and path, found ${JSON.stringify(name)}`,
       )
     }
     if (plain.startsWith('*.')) suffixes.push(plain.slice(1))
     else exact.add(plain)
   }
   return (host) => {
-    // Escapes and other signs may be read as another host by whoever builds a URL of it.
+    // An application may interpret escapes and special characters as another host when it builds a URL.
     const { name: sent = '', isPlain = false } = readHost(host) ?? {}
     if (!isPlain) return false
     const name = sent.toLowerCase().replace(/\.$/, '')
@@ -41,7 +42,7 @@ function isNameOfHost(text: string): boolean {
   return host?.isPlain === true && host.port === undefined && !text.endsWith('.')
 }
 
-/** The option: a list of names that {@link createHostMatcher} can read. */
+/** The option: a list of names for {@link createHostMatcher}. */
 export const hostList: Schema<readonly string[]> = s.readableBy((names: readonly string[]) => {
   if (!Array.isArray(names) || names.length === 0)
     throw new TypeError(describeMismatch('a list of hosts', names))
@@ -49,7 +50,7 @@ export const hostList: Schema<readonly string[]> = s.readableBy((names: readonly
   return names
 })
 
-/** Answers requests for other hosts with 421 (RFC 9110 §15.5.20), before anybody else sees them. */
+/** Answers requests for other hosts with 421 (RFC 9110 §15.5.20), before any other handler. */
 export function allowHosts(listener: RequestListener, names: readonly string[] | undefined): RequestListener {
   if (names === undefined) return listener
   const matches = createHostMatcher(names)

@@ -10,7 +10,7 @@ import { trackConnections } from './track-connections.ts'
 import type { RequestListener, Transport, TransportOptions } from './transport.ts'
 import { runWhenWritable } from '../send/run-when-writable.ts'
 
-/** HTTP/1.1 over TCP, with limits on what one client may cost. */
+/** Creates a transport for HTTP/1.1 over TCP with limits for clients. */
 export function createHttpTransport(
   listener: RequestListener,
   {
@@ -22,7 +22,7 @@ export function createHttpTransport(
   }: TransportOptions,
 ): Transport {
   let isClosing = false
-  /** Connections that close after an answer that is under way: no further request is answered (RFC 9112 §9.6). */
+  /** Connections that close after a running answer; later requests are not answered (RFC 9112 §9.6). */
   const ending = new WeakSet<Socket>()
 
   const refusals = {
@@ -35,7 +35,7 @@ export function createHttpTransport(
     tracker.track(response)
     refusals[status](request, response)
   }
-  /** Whether the listener may answer a request; refuses it, or drops it, otherwise. */
+  /** Returns whether the listener may answer a request; otherwise it rejects or drops the request. */
   const admits = (request: IncomingMessage, response: ServerResponse): boolean => {
     // The client would not get the answer.
     if (ending.has(request.socket) || !request.socket.writable) return false
@@ -52,7 +52,7 @@ export function createHttpTransport(
     listener(request, response)
   }
 
-  // We refuse a request without Host ourselves: nobody hears of Node's own refusal.
+  // We reject requests without Host, because Node's own rejection emits no event.
   const options = {
     ...limits,
     ServerResponse: responseClass,
@@ -76,12 +76,13 @@ export function createHttpTransport(
       return
     }
     if (!takesUploads) {
-      // Nobody reads a body, so nobody asks for it: Node says with the answer that the connection ends.
+      // Without a reader of the body, no 100 is sent. Node announces the end of the connection with the
+      // answer.
       answer(request, response)
       ending.add(request.socket)
       return
     }
-    // Behind an answer under way, Node would put a 100 between the head and the body of its own answer.
+    // While another answer uses the socket, Node would write the 100 into the body of that answer.
     runWhenWritable(response, () => {
       response.writeContinue()
       answer(request, response)
@@ -98,7 +99,8 @@ export function createHttpTransport(
   })
   if (watcher !== undefined) server.on('connection', (socket: Socket) => watcher.noteConnection(socket))
   server.on('drop', () => watcher?.noteDrop())
-  // A client that has closed its half still waits for its answer (RFC 9112 §9.6). Node's types lack the option.
+  // A client that has closed its half still waits for its answer (RFC 9112 §9.6). Node's types lack this
+  // option.
   Object.assign(server, { httpAllowHalfOpen: true })
   server.setTimeout(limits.socketTimeout)
   if (takesUploads) server.requestTimeout = limits.uploadTimeout
@@ -111,7 +113,7 @@ export function createHttpTransport(
     async drain(gracePeriod) {
       isClosing = true
       const deadline = setTimeout(() => {
-        // The system may hand over queued connections after this.
+        // The system may deliver queued connections later.
         server.on('connection', (socket: Socket) => socket.destroy())
         tracker.destroyAll()
       }, gracePeriod)
@@ -121,13 +123,13 @@ export function createHttpTransport(
   }
 }
 
-/** RFC 9110 §10.1.1: a list; `100-continue` is the one member that has a meaning. */
+/** RFC 9110 §10.1.1: a list; only the member `100-continue` is defined. */
 function expectationsOf({ headers }: IncomingMessage): string[] {
   const members = (headers.expect ?? '').split(',').map((member) => member.trim().toLowerCase())
   return members.filter((member) => member !== '')
 }
 
-/** RFC 9110 §15.6.6: we do not know another major version. */
+/** RFC 9110 §15.6.6: other major versions are not supported. */
 function refusalOf(request: IncomingMessage): 400 | 505 | undefined {
   if (request.httpVersionMajor !== 1) return 505
   return isInvalidHead(request.rawHeaders, request.httpVersionMinor) || !normalizeTarget(request)

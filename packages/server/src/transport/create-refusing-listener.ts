@@ -3,7 +3,8 @@ import type { RequestListener, TransportWatcher } from './transport.ts'
 import { sendAnswer } from '../send/send-answer.ts'
 
 /**
- * Makes a listener that refuses every request. Over HTTP/1.1 it also closes the connection (RFC 9112 §9.6).
+ * Creates a listener that rejects every request. Over HTTP/1.1 it also closes the connection (RFC 9112
+ * §9.6).
  */
 export function createRefusingListener(
   status: number,

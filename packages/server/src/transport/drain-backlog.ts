@@ -1,20 +1,21 @@
 import type { Server } from 'node:net'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 
-/** Connections that the system queues for a server: Node's own default. */
+/** The number of connections that the system queues for a server: Node's default. */
 const backlog = 511
 
-/** Servers whose queue nobody uses who goes on listening. */
+/** Servers whose queue no other process keeps using. */
 const owners = new WeakSet<Server>()
 
-/** Says that all who listen on a server's socket stop together: then its queue may be narrowed. */
+/** Permits narrowing the queue of a server, because all its listeners stop together. */
 export function allowQueueNarrowing(server: Server): void {
   owners.add(server)
 }
 
 /**
- * Accepts the connections that the system has queued, one at each turn of the event loop (libuv 1.45 and newer), and
- * reads their requests. A server that stops listening without it resets connections that their clients take for open.
+ * Accepts the connections in the system's queue, one per turn of the event loop (libuv 1.45 and newer), and
+ * reads their requests. Without this, a server that stops listening would reset connections that clients
+ * consider open.
  */
 export async function drainBacklog(server: Server): Promise<void> {
   narrowQueue(server)
@@ -23,7 +24,7 @@ export async function drainBacklog(server: Server): Promise<void> {
     hasAccepted = true
   }
   server.on('connection', note)
-  // Under load new ones keep coming: later than so many, a client may as well find nobody.
+  // Under load, new connections keep arriving. Stop after one full queue.
   for (let round = 0; round < backlog; round += 1) {
     hasAccepted = false
     await readPending()
@@ -33,8 +34,8 @@ export async function drainBacklog(server: Server): Promise<void> {
 }
 
 /**
- * Lets Linux queue one connection at a time instead of 511, and drop other handshakes: their clients try again, find
- * nobody listening and see a refusal, where a connection left in the queue is reset. Node has no public way to do so.
+ * Makes Linux queue one connection instead of 511 and drop further handshakes. These clients retry and get
+ * a refusal, whereas queued connections would be reset. Node has no public API for this.
  */
 function narrowQueue(server: Server): void {
   if (process.platform !== 'linux' || !owners.has(server)) return

@@ -1,21 +1,21 @@
 import { Socket } from 'node:net'
 
-/** Milliseconds that the client has to read the end of its answer. */
+/** Milliseconds for the client to read the end of its answer. */
 const lingerTime = 1000
 
 /**
- * Closes our half of a connection, and the rest when the client has closed its own, a second later at most. Bytes that
- * arrive after a full close make the system reset the connection, and the client lose what it has not read of the
- * answer (RFC 9112 §9.6).
+ * Closes our half of a connection, and the other half when the client closes it, at most a second later. If
+ * bytes arrive after a full close, the system resets the connection. The client would lose the unread part of
+ * the answer (RFC 9112 §9.6).
  *
- * @returns closes the rest at once.
+ * @returns a function that closes the other half immediately.
  */
 export function lingeringClose(socket: Socket, lastWords = ''): () => void {
-  // It may linger already.
+  // The connection may linger already.
   if (socket.writable) socket.end(lastWords)
   socket.resume()
   const close = (): void => {
-    // From here on, bytes from the client do not count as a sign of life.
+    // From here on, bytes from the client do not postpone a timeout.
     socket.pause()
     destroyAfterFlush(socket)
   }
@@ -26,7 +26,7 @@ export function lingeringClose(socket: Socket, lastWords = ''): () => void {
   return close
 }
 
-/** Closes a connection when everything is sent, as Node's class does it. */
+/** Closes a connection after everything is sent, like Node's class. */
 export function destroyAfterFlush(socket: Socket): void {
   // oxlint-disable-next-line typescript/unbound-method -- bound right here
   Reflect.apply(Socket.prototype.destroySoon, socket, [])

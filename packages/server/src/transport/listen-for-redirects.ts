@@ -6,39 +6,40 @@ import { createHttpTransport } from './create-http-transport.ts'
 import { redirectToHttps } from './redirect-to-https.ts'
 import type { Transport, TransportWatcher } from './transport.ts'
 
-/** Where plain HTTP is received. */
+/** The address for plain HTTP. */
 export interface RedirectAddress {
   readonly host: string
-  /** 0 picks a free one; `undefined` means nowhere. */
+  /** 0 selects a free port; `undefined` disables redirects. */
   readonly port: number | undefined
-  /** The hosts whose requests are redirected; the default is all. */
+  /** The hosts whose requests are redirected; the default is all hosts. */
   readonly allowHosts: readonly string[] | undefined
   readonly watcher: TransportWatcher | undefined
 }
 
-/** A listener for plain HTTP. */
+/** A server for plain HTTP. */
 export interface RedirectListener {
   readonly transport: Transport
   readonly url: string
 }
 
-/** To a request without a usable host or path. */
+/** The answer to a request without a usable host or path. */
 const badRequest = bareRefusal(400)
 
 /**
- * Listens for plain HTTP, and redirects every request to HTTPS.
+ * Listens for plain HTTP and redirects every request to HTTPS.
  *
- * 308 for every method (RFC 9110 §15.4.9): browsers cache it like a 301, and post a form again instead of getting it.
+ * It uses 308 for every method (RFC 9110 §15.4.9). Browsers cache it like a 301 and keep the method of a
+ * form.
  *
- * @param origin - where HTTPS is served, as `listen` says it.
- * @throws OperatorError when the server cannot listen there.
+ * @param origin - the origin of the HTTPS server, in the format of `listen`.
+ * @throws OperatorError if the server cannot listen on the address.
  */
 export async function listenForRedirects(
   origin: string,
   { host, port, allowHosts: hosts, watcher }: RedirectAddress,
 ): Promise<RedirectListener | undefined> {
   if (port === undefined) return undefined
-  // That of a unix socket has none.
+  // The origin of a unix socket has no port.
   const tlsPort = Number(/:(\d+)$/.exec(origin)?.[1] ?? 443)
   const redirect = (request: IncomingMessage, response: ServerResponse): void => {
     const plainPort = request.socket.localPort ?? 80

@@ -3,7 +3,10 @@ import { Socket } from 'node:net'
 import { offerUpgrade } from '../send/upgrade.ts'
 import type { RequestListener } from './transport.ts'
 
-/** Whether a request asks to go on as a WebSocket (RFC 6455 §4.1). Any other protocol is ignored (RFC 9110 §7.8). */
+/**
+ * Returns whether a request asks for a WebSocket (RFC 6455 §4.1). Other protocols are ignored (RFC 9110
+ * §7.8).
+ */
 export function asksForWebSocket(request: IncomingMessage): boolean {
   const { method, headers } = request
   return method === 'GET' && !hasBody(request) && headers.upgrade?.toLowerCase() === 'websocket'
@@ -14,8 +17,8 @@ function hasBody({ headers }: IncomingMessage): boolean {
 }
 
 /**
- * Answers requests that ask for another protocol like any other, and offers the connections of WebSockets. Node before 24.9
- * gives the connection away for every protocol: there the answer to a request that is no WebSocket's closes it.
+ * Answers upgrade requests like other requests, and offers the connections of WebSockets. Node before 24.9
+ * detaches the connection for every protocol; the answer to a request for another protocol then closes it.
  *
  * @param refuse - answers a request whose body Node has not read.
  */
@@ -32,7 +35,7 @@ export function listenForUpgrades(
     try {
       response.assignSocket(socket)
     } catch {
-      // An answer before this one is under way: whoever wants to go on with another protocol has to wait for it.
+      // An earlier answer still uses the socket. Clients must wait for it before they ask for an upgrade.
       socket.destroy()
       return
     }

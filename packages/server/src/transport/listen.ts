@@ -5,20 +5,21 @@ import type { ListenOptions, Server } from 'node:net'
 import { isMainThread } from 'node:worker_threads'
 import { removeStaleSocket } from './remove-stale-socket.ts'
 
-/** Where to listen. */
+/** The address to listen on. */
 export type ListenAddress = (TcpAddress | SocketAddress | InheritedAddress) & {
-  /** The descriptor under which this worker was given the socket, which its primary has made; for the native engine. */
+  /**
+   * The descriptor of the socket that the primary process created for this worker; for the native engine.
+   */
   readonly given?: number
 }
 
-/** A port. */
 interface TcpAddress {
-  /** 0 picks a free one. */
+  /** 0 selects a free port. */
   readonly port: number
-  /** `*` listens on all addresses, of IPv6 too where the machine has them. */
+  /** `*` listens on all addresses, including IPv6 if available. */
   readonly host: string
   /**
-   * The flag that chooses it, for error messages.
+   * The flag that sets it, for error messages.
    * @default '--port'
    */
   readonly flag?: string
@@ -27,35 +28,38 @@ interface TcpAddress {
 /** A unix socket. */
 interface SocketAddress {
   readonly socket: string
-  /** The permissions of its file. */
+  /** The permissions of the socket's file. */
   readonly socketMode: number
 }
 
-/** A socket that a service manager has opened. */
+/** A socket from a service manager. */
 interface InheritedAddress {
-  /** Its descriptor; in a worker, that of the primary. */
+  /** Its descriptor; in a worker, the descriptor in the primary process. */
   readonly descriptor: number
 }
 
-/** A named pipe of Windows is no path of a file. */
+/** A named pipe of Windows is not a file path. */
 const socketPathLimits: Readonly<Record<string, number>> = { darwin: 103, win32: Number.POSITIVE_INFINITY }
 
-/** Bytes of a unix socket's path: libuv of Node 20 truncates a longer one, and listens there. */
+/**
+ * The maximum length of a socket path in bytes. libuv in Node 20 truncates longer paths and listens there.
+ */
 export const longestSocketPath: number = socketPathLimits[process.platform] ?? 107
 
 /**
  * Makes a server listen.
  *
- * @returns its origin, without a slash at its end; a unix socket's is written as nginx has it.
- * @throws OperatorError when the address is in use, not allowed or not this machine's.
+ * @returns the origin without a slash at its end; for a unix socket in the syntax of nginx.
+ * @throws OperatorError if the address is in use, not permitted, or not local.
  */
 export async function listen(
   { server, scheme }: { readonly server: Server; readonly scheme: 'http' | 'https' },
   address: ListenAddress,
 ): Promise<string> {
-  // A worker's socket belongs to its primary, and other workers may listen on it.
+  // The socket of a worker belongs to its primary process, and other workers may listen on it.
   if ('socket' in address && !cluster.isWorker) await removeStaleSocket(address.socket)
-  // The primary makes a worker's socket, and may be another program; a thread cannot set the umask.
+  // The primary process, possibly of another program, creates a worker's socket. Threads cannot set the
+  // umask.
   const setsUmask = 'socket' in address && isMainThread && !cluster.isWorker
   await new Promise<void>((resolve, reject) => {
     const fail = (error: NodeJS.ErrnoException): void => reject(listenError(error, address))
@@ -67,7 +71,7 @@ export async function listen(
         resolve()
       })
     } catch (error) {
-      // The descriptor is no socket.
+      // The descriptor is not a socket.
       fail(error instanceof Error ? error : new Error(String(error)))
     } finally {
       if (before !== undefined) process.umask(before)
@@ -81,7 +85,7 @@ export async function listen(
   return `${scheme}://${reachableHost('host' in address ? address.host : actual.address)}:${actual.port}`
 }
 
-/** The umask that gives a new socket its permissions from the start. */
+/** Returns the umask that gives a new socket its permissions. */
 export function umaskFor(socketMode: number): number {
   return 0o777 & ~socketMode
 }
@@ -93,15 +97,15 @@ function toListenOptions(address: ListenAddress): ListenOptions & { fd?: number 
   return { port, ...(host !== '*' && { host }) }
 }
 
-/** What an operator is told of the system's error. */
+/** Converts an error of the system to an error for the operator. */
 export function listenError(error: NodeJS.ErrnoException, address: ListenAddress): OperatorError {
   return new OperatorError('SD_LISTEN_FAILED', describeTcpError(error, address), { cause: error })
 }
 
-/** A host in a URL: the unspecified addresses listen everywhere, but nobody can connect to them. */
+/** Returns the host for a URL. Clients cannot connect to unspecified addresses. */
 export function reachableHost(host: string): string {
   if (host === '*' || host === '0.0.0.0' || host === '::') return 'localhost'
-  // Only the literal of an IPv6 address has colons.
+  // Only IPv6 addresses contain colons.
   return host.includes(':') ? `[${host}]` : host
 }
 
@@ -112,7 +116,7 @@ function describeTcpError({ code, message }: NodeJS.ErrnoException, address: Lis
   const host = address.host === '*' ? 'all addresses' : address.host
   switch (code) {
     case 'EADDRINUSE':
-      return `port ${port} on ${host} is in use; stop what listens there, or choose another port with ${flag} (0 picks a free one)`
+      return `port ${port} on ${host} is in use; stop the program that uses it, or choose another port with ${flag} (0 picks a free one)`
     case 'EACCES':
       return `this user may not listen on port ${port} of ${host}; choose one from 1024 up with ${flag}`
     case 'EADDRNOTAVAIL':
@@ -127,13 +131,13 @@ function describeSocketError(code: string | undefined, message: string, socket: 
   switch (code) {
     case 'EADDRINUSE':
       return `a server already listens on ${socket}; stop it, or choose another path with --socket`
-    // libuv's codes for a missing folder, and for a path that is too long.
+    // libuv's codes for a missing folder and for a long path.
     case 'EACCES':
     case 'ENOENT':
-      return `cannot make ${socket}: its folder does not exist, or this user may not write to it; choose another path with --socket`
+      return `cannot create ${socket}: its folder does not exist, or this user may not write to it; choose another path with --socket`
     case 'EINVAL':
     case 'ENAMETOOLONG':
-      return `cannot make ${socket}: a socket's path has at most ${longestSocketPath} bytes; choose a shorter one with --socket`
+      return `cannot create ${socket}: the path of a socket has at most ${longestSocketPath} bytes; choose a shorter one with --socket`
     default:
       return `cannot listen on ${socket}: ${message}`
   }

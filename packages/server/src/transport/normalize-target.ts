@@ -4,10 +4,10 @@ import { findField, readHost, splitTarget } from '../protocol/request-head.ts'
 const slash = 0x2f
 
 /**
- * Brings a request into the one form that everybody behind the transport reads: a target in origin form, or `*` for
- * OPTIONS, and in `Host` whom it is for. An absolute form outranks what stands there (RFC 9112 §3.2.2).
+ * Normalizes a request for all handlers: its target is in origin form, or `*` for OPTIONS, and `Host` is
+ * the requested host. An absolute form takes precedence over the field (RFC 9112 §3.2.2).
  *
- * @returns whether it could be done; otherwise the request is malformed.
+ * @returns false if the request is malformed.
  */
 export function normalizeTarget(request: IncomingMessage): boolean {
   const { url = '' } = request
@@ -20,7 +20,7 @@ export function normalizeTarget(request: IncomingMessage): boolean {
   return true
 }
 
-/** In all three places: by now Node may have made `headers`, and it looks for no field behind those that were sent. */
+/** Updates all three properties. Node may have created `headers` already. */
 function setHost({ rawHeaders, headers, headersDistinct }: IncomingMessage, host: string): void {
   const at = findField(rawHeaders, 'host')
   if (at === -1) rawHeaders.push('Host', host)

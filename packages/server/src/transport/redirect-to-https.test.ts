@@ -12,10 +12,10 @@ describe('redirectToHttps', () => {
     ['127.0.0.1', '/', 'https://127.0.0.1/'],
     ['[::1]:80', '/', 'https://[::1]/'],
     ['xn--bcher-kva.example', '/', 'https://xn--bcher-kva.example/'],
-    // A path of another form than ours is still a path on this host.
+    // Even an unusual path stays on this host.
     ['example.org', '//evil.example/', 'https://example.org//evil.example/'],
     ['example.org', '/\\evil.example', 'https://example.org/\\evil.example'],
-  ])('%j asked for %j is sent to %j', (host, target, location) => {
+  ])('redirects the host %j and the path %j to %j', (host, target, location) => {
     expect(redirectToHttps(host, target, usual)).toBe(location)
   })
 
@@ -41,7 +41,7 @@ describe('redirectToHttps', () => {
     ['example.org', 'javascript:alert(1)'],
     ['example.org', 'http://evil.example/'],
     ['example.org', '/a#b'],
-  ])('%j asked for %j is sent nowhere', (host, target) => {
+  ])('does not redirect the host %j and the path %j', (host, target) => {
     expect(redirectToHttps(host, target, usual)).toBeUndefined()
   })
 
@@ -49,9 +49,9 @@ describe('redirectToHttps', () => {
     ['example.org', { plainPort: 80, tlsPort: 8443 }, 'https://example.org:8443/'],
     ['example.org:8080', { plainPort: 8080, tlsPort: 8443 }, 'https://example.org:8443/'],
     ['example.org:8080', { plainPort: 8080, tlsPort: 443 }, 'https://example.org/'],
-    // Port 80 of the outside is mapped to our 8080, so 443 is mapped to our 8443.
+    // Port 80 is mapped to our 8080 from outside, therefore 443 is mapped to our 8443.
     ['example.org', { plainPort: 8080, tlsPort: 8443 }, 'https://example.org/'],
-  ])('%j, listening on %j, is sent to %j', (host, place, location) => {
+  ])('redirects the host %j, with the ports %j, to %j', (host, place, location) => {
     expect(redirectToHttps(host, '/', place)).toBe(location)
   })
 })

@@ -3,9 +3,9 @@ import { lstat, unlink } from 'node:fs/promises'
 import { connect } from 'node:net'
 
 /**
- * Removes the unix socket that a killed server has left behind.
+ * Removes the unix socket of a killed server.
  *
- * @throws OperatorError when a server listens there, or the path is no socket.
+ * @throws OperatorError if a server listens there, or the path is not a socket.
  */
 export async function removeStaleSocket(path: string): Promise<void> {
   const found = await lstat(path).catch(() => undefined)
@@ -17,7 +17,7 @@ export async function removeStaleSocket(path: string): Promise<void> {
     throw refused(`a server already listens on ${path}; stop it, or choose another path with --socket`)
   }
   await unlink(path).catch((cause: Error) => {
-    throw refused(`${path} is left from an earlier server and cannot be removed: ${cause.message}`, cause)
+    throw refused(`cannot remove ${path}, the socket of an earlier server: ${cause.message}`, cause)
   })
 }
 
@@ -25,7 +25,9 @@ function refused(message: string, cause?: Error): OperatorError {
   return new OperatorError('SD_LISTEN_FAILED', message, { cause })
 }
 
-/** A connection that is not refused has reached a server, even one that is busy or another user's. */
+/**
+ * Only a refused connection proves that no server listens; others may be busy or belong to another user.
+ */
 async function isListening(path: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(path)

@@ -7,44 +7,44 @@ import { destroyAfterFlush, lingeringClose } from './lingering-close.ts'
 import { statusOfParseError, tunnelRefused } from '../protocol/status-of-parse-error.ts'
 import { readPending, drainBacklog } from './drain-backlog.ts'
 
-/** Knows which connections of a server have an answer under way, and ends each of them in the right way. */
+/** Tracks the connections of a server and their running answers, and closes each connection cleanly. */
 export interface ConnectionTracker {
-  /** Counts an answer as under way until it is sent or its client has gone. */
+  /** Counts an answer as running until it is sent or its client disconnects. */
   track(response: ServerResponse): void
   /**
-   * Accepts no new connections, and closes each as soon as it is idle: at once, after the last answer, or, where its
-   * first request may be on its way, a second after it was opened. Settles when all are closed.
+   * Accepts no new connections and closes each one when it is idle: immediately, after its last answer, or
+   * a second after it was opened if its first request may be arriving. Settles when all are closed.
    */
   drain(): Promise<void>
-  /** Closes all connections, with answers under way or not. */
+  /** Closes all connections, including those with running answers. */
   destroyAll(): void
 }
 
 interface ConnectionState {
   readonly since: number
   answersUnderWay: number
-  /** What was read when the last answer was sent: more than that is a next request. */
+  /** The bytes that were read when the last answer was sent. More bytes belong to the next request. */
   bytesRead: number
   /** The answer to the last request. */
   last: ServerResponse | undefined
-  /** Why nothing more can be read. */
+  /** Why the connection is unreadable. */
   failure: Error | undefined
 }
 
-/** How connections are treated. */
+/** Options of `trackConnections`. */
 export interface ConnectionOptions {
-  /** Whether an application may wait for requests' bodies. */
+  /** Whether an application may wait for request bodies. */
   readonly takesUploads: boolean
-  /** Called when the server refuses bytes that are no request, or the body of one that has no other answer. */
+  /** Called when the server rejects malformed bytes, or the body of an unanswered request. */
   readonly noteRefusal: (socket: Socket, failure: Error, response?: ServerResponse) => void
 }
 
 /**
- * Watches a server's connections from now on.
+ * Tracks the connections of a server.
  *
- * Node's `closeIdleConnections` (and `close`, which calls it) cuts off an answer that it is still flushing, and keeps a
- * connection that never sent anything. Node's refusal of a malformed body follows the answer to that very request, and
- * cuts off the answers to the requests before it.
+ * Node's `closeIdleConnections`, which `close` calls, cuts off an answer that is being flushed, and keeps a
+ * connection that never sent anything. Node rejects a malformed body after the answer to that request, and
+ * cuts off the answers to earlier requests.
  */
 export function trackConnections(
   server: Server,
@@ -64,7 +64,7 @@ export function trackConnections(
     connections.set(socket, state)
     socket.destroySoon = destroySoon
     socket.once('close', () => connections.delete(socket))
-    // Its TLS handshake lasted until now.
+    // Its TLS handshake ended just now.
     if (isDraining) closeAfterGrace(socket, state)
   })
 
@@ -75,61 +75,61 @@ export function trackConnections(
       state.failure = failure
       endUnreadable(socket, state, failure)
     }
-    // Node reports what comes after it as an error again; that is no sign of a client that still reads.
+    // Node reports further bytes as errors. They do not show that the client still reads.
     else if (socket.writable) socket.pause()
   })
 
-  // Behind CONNECT, Node leaves the connection to a tunnel, without the listeners that answers under way still need.
+  // After CONNECT, Node detaches the connection without the listeners that running answers need.
   server.on('connect', ({ socket }) => {
     socket.on('error', () => socket.destroy())
     socket.on('timeout', () => socket.destroy())
     socket.on('drain', () => connections.get(socket)?.last?.emit('drain'))
     server.emit(
       'clientError',
-      Object.assign(new Error('no tunnels are made'), { code: tunnelRefused }),
+      Object.assign(new Error('CONNECT is not supported'), { code: tunnelRefused }),
       socket,
     )
   })
 
-  /** Ends a connection from which nothing more can be read, or that took too long. */
+  /** Ends an unreadable connection, or one that exceeded a time limit. */
   function endUnreadable(socket: Socket, { last, answersUnderWay }: ConnectionState, failure: Error): void {
     const status = statusOfParseError(failure)
     if (status === undefined) {
       socket.destroy(failure)
       return
     }
-    // It is being closed already.
+    // The connection is closing already.
     if (!socket.writable) return
     const isOfBody = last?.req.complete === false
     const isOfOnlyAnswer = isOfBody && answersUnderWay === 1
     if (isOfBody && answersUnderWay === 0) {
-      // 1. Its request has its answer already, and gets no second one.
+      // 1. The request has its answer and gets no second one.
       socket.destroySoon()
     } else if (answersUnderWay > 0 && status !== 408 && !(isOfOnlyAnswer && mayWaitForBody(last))) {
-      // 2. The requests before it are answered first; nothing is read meanwhile.
+      // 2. Earlier requests are answered first. Nothing is read until then.
       socket.pause()
     } else if (answersUnderWay > 0 && !(isOfOnlyAnswer && !last.headersSent)) {
-      // 3. An answer that has begun is cut off, as its end may never come; those before it are sent.
+      // 3. A started answer is cut off because its end may never come. Earlier answers are sent.
       if (status !== 408 && !isCloseDelimited(last)) lingeringClose(socket)
       else resetOrDestroy(socket, last, failure)
     } else {
-      // 4. It has no answer yet.
+      // 4. The request has no answer.
       noteRefusal(socket, failure, isOfBody ? last : undefined)
       // RFC 9110 §15.5.6.
       const allow = status === 405 ? `Allow: ${allowedMethods}\r\n` : ''
       const refusal = formatRefusalHead(status, allow)
-      // After a 408 nothing may be read: the request could still become complete.
+      // Nothing may be read after a 408, because the request could still become complete.
       if (status === 408) destroyAfterFlush(socket.end(refusal))
       else lingeringClose(socket, refusal)
     }
   }
 
-  /** Whether an application may wait for a body before it answers, or goes on. */
+  /** Returns whether an application may wait for a body before it answers or continues. */
   function mayWaitForBody({ writableEnded }: ServerResponse): boolean {
     return takesUploads && !writableEnded
   }
 
-  /** Lingers where more bytes are coming, a request's body for instance. */
+  /** Lingers if more bytes are coming, such as a request's body. */
   function destroySoon(this: Socket): void {
     const state = connections.get(this)
     const request = state?.last?.req
@@ -142,16 +142,16 @@ export function trackConnections(
     if (isBodyComing) request.once('end', close)
   }
 
-  /** One function for all responses: a closure for each would be work on the hot path. */
+  /** A shared function instead of a closure per response. */
   function noteEnd(this: ServerResponse): void {
     const { socket } = this.req
     const state = connections.get(socket)
     if (state === undefined) return
     state.answersUnderWay -= 1
     state.bytesRead = socket.bytesRead
-    // The rest of its body is no next request.
+    // The rest of the body is not the next request.
     if (!this.req.complete) this.req.once('end', () => (state.bytesRead = socket.bytesRead))
-    // Other listeners hear of the answer's end first.
+    // Let other listeners handle the end of the answer first.
     if (state.failure !== undefined) process.nextTick(endUnreadable, socket, state, state.failure)
     else if (isDraining) closeIfIdle(socket, state)
   }
@@ -168,18 +168,18 @@ export function trackConnections(
       await drainBacklog(server)
       isDraining = true
       const closed = new Promise((resolve) => {
-        // Not `server.close`: see above.
+        // Not `server.close`, for the reason above.
         NetServer.prototype.close.call(server, resolve)
       })
       for (const [socket, state] of connections) closeAfterGrace(socket, state)
       await closed
-      // Behind TLS this server does not listen, and is closed at once. Connections that come meanwhile count, too.
+      // A server behind TLS does not listen and closes immediately. Include connections that arrive later.
       for (const socket of connections.keys()) {
         await new Promise((resolve) => {
           socket.once('close', resolve)
         })
       }
-      // Only to release Node's timer.
+      // Releases Node's timer.
       server.close()
     },
     destroyAll() {
@@ -188,17 +188,17 @@ export function trackConnections(
   }
 }
 
-/** A refusal without a body, behind which the connection ends. */
+/** Formats a refusal without a body, after which the connection ends. */
 export function formatRefusalHead(status: number, fields = ''): string {
   return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${fields}Connection: close\r\n\r\n`
 }
 
-/** A client that has just connected is about to send: it would see a failure. */
+/** Waits for the first request of a new connection, whose client would otherwise see a failure. */
 function closeAfterGrace(socket: Socket, state: ConnectionState): void {
   const rest = state.since + newConnectionGrace - performance.now()
   const isNew = socket.bytesRead === 0 && rest > 0
   if (!isNew) closeIfIdle(socket, state)
-  // On a busy machine the timer fires late, before what has arrived meanwhile is read.
+  // On a busy machine, the timer fires before bytes that have already arrived are read.
   else setTimeout(() => void readPending().then(() => closeIfIdle(socket, state)), rest)
 }
 

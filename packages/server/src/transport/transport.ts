@@ -5,42 +5,47 @@ import type { Answer } from '../site/site.ts'
 import type { SiteFollower } from '../site/site-holder.ts'
 import type { ListenAddress } from './listen.ts'
 
-/** Answers a request. */
+/** A handler of requests. */
 export type RequestListener = (request: IncomingMessage, response: ServerResponse) => void
 
-/** Observes what a transport does by itself. */
+/** An observer of a transport. */
 export interface TransportWatcher {
-  /** Makes a listener that reports its answers. */
+  /** Wraps a listener to observe its answers. */
   watch(listener: RequestListener): RequestListener
-  /** Called for each connection while its peer's address is still known. */
+  /** Called for each connection while the address of its peer is known. */
   noteConnection(socket: Socket): void
-  /** Called when the transport refuses bytes that are no request, or the body of one that has no other answer. */
+  /** Called when the transport rejects malformed bytes, or the body of an unanswered request. */
   noteRefusal(socket: Socket, failure: Error, response?: ServerResponse): void
-  /** Called when a connection is closed at once because too many are open. */
+  /** Called when a connection is closed because too many are open. */
   noteDrop(): void
-  /** Observes answers that the listener does not give. */
+  /** Observes answers of the native engine. */
   readonly engine?: EngineWatcher
 }
 
-/** Observes what an engine answers without the listener. */
+/** An observer of answers that an engine sends without the listener. */
 export interface EngineWatcher {
   /** Upper bounds of the histogram of durations, in seconds. */
   readonly durationBuckets: readonly number[]
-  /** Whether each answer is noted. */
+  /** Whether each answer is recorded. */
   readonly isLogged: boolean
-  /** The class of an answer, below 64: what is of one class is counted as one. */
+  /** Returns the class of an answer, below 64. Answers of the same class are counted together. */
   readonly classOf: (answer: Answer) => number
-  /** From now on the engine answers, and is asked. */
+  /** Observes the answers of an engine. */
   follow(answers: EngineAnswers): void
-  /** Called before another site takes its place: what has ended until then was answered of the one before. */
+  /**
+   * Called before another site becomes current: the answers that have ended belong to the previous site.
+   */
   noteSwap(): void
-  /** Called when the engine refuses a request. */
+  /** Called when the engine rejects a request. */
   noteRefusal(refusal: EngineRefusal): void
 }
 
-/** What an engine has answered. */
+/** The answers of an engine. */
 export interface EngineAnswers {
-  /** Sums since the begin: classes by their numbers, durations by their buckets, with one more behind the last bound. */
+  /**
+   * Returns the sums since the start. Classes are indexed by number, durations by bucket; the last bucket
+   * has no bound.
+   */
   readCounts(): {
     readonly begun: number
     readonly aborted: number
@@ -49,72 +54,72 @@ export interface EngineAnswers {
     readonly seconds: number
     readonly byClass: Float64Array
     readonly byDuration: Float64Array
-    /** Faults of its own. */
+    /** Internal errors. */
     readonly panics: number
-    /** Connections that were closed at once. */
+    /** Connections that were closed because too many were open. */
     readonly dropped: number
   }
-  /** Takes the answers that have ended since they were taken last. They are read one by one. */
+  /** Takes the answers that have ended since the last call. They are parsed lazily. */
   takeEnded(): Iterator<EngineAnswer>
 }
 
-/** An answer of the engine that has ended. */
+/** A finished answer of an engine. */
 export interface EngineAnswer {
   readonly class: number
   readonly request: EngineRequest
   /** The address of the connection's peer; `''` over a unix socket. */
   readonly peer: string
-  /** When it ended, in milliseconds since 1970. */
+  /** The time of the end in milliseconds since 1970. */
   readonly ended: number
   readonly milliseconds: number
-  /** Bytes of its body that were sent. */
+  /** Sent bytes of the body. */
   readonly bytes: number
   readonly isAborted: boolean
 }
 
-/** A request as Node has it. */
+/** A request in the form of Node's requests. */
 export type EngineRequest = Pick<IncomingMessage, 'method' | 'url' | 'httpVersion' | 'rawHeaders'>
 
-/** A request that an engine has refused. */
+/** A request that an engine has rejected. */
 interface EngineRefusal {
   readonly status: number
-  /** A code as Node has it. */
+  /** A code in the form of Node's codes. */
   readonly error: string
-  /** Of the connection's peer. */
+  /** The address of the connection's peer. */
   readonly address: string
 }
 
-/** How a transport works. */
+/** Options of a transport. */
 export interface TransportOptions {
-  /** Whether an application reads requests' bodies, which take their time. */
+  /** Whether an application reads request bodies, which may take long. */
   readonly takesUploads: boolean
-  /** Whether an application takes connections of WebSockets; by default their requests are answered like others. */
+  /** Whether an application accepts WebSockets. By default, upgrade requests are answered like others. */
   readonly takesUpgrades?: boolean
-  /** The class of answers over HTTP/1.1; Node's own by default. */
+  /** The class of HTTP/1.1 responses; the default is Node's class. */
   readonly responseClass?: typeof ServerResponse
   readonly watcher?: TransportWatcher
   readonly limits?: ConnectionLimits
 }
 
-/** HTTP/1.1 over TCP, or HTTP/1.1 and HTTP/2 over TLS. */
+/** A server for HTTP/1.1 over TCP, or for HTTP/1.1 and HTTP/2 over TLS. */
 export interface Transport {
   readonly scheme: 'http' | 'https'
-  /** Whose connections these are; that of an engine never listens. */
+  /** The Node server of the connections; with an engine, it never listens. */
   readonly server: Server
   /**
    * Accepts connections.
    *
-   * @returns its origin, as `listen` does.
-   * @throws OperatorError when the address is in use, not allowed or not this machine's.
+   * @returns the origin, like `listen`.
+   * @throws OperatorError if the address is in use, not permitted, or not local.
    */
   listen(address: ListenAddress): Promise<string>
-  /** Whom to tell of each site, where it answers without the listener what it can. */
+  /** Receives each site, if the transport answers requests without the listener. */
   readonly follower?: SiteFollower
-  /** Reads the certificate again, for new connections. It never rejects. */
+  /** Reads the certificate again for new connections. It never rejects. */
   reload?(): Promise<void>
   /**
-   * Accepts no new connections, closes idle ones at once, and gives answers in flight so many milliseconds. Settles when
-   * the last socket is closed.
+   * Accepts no new connections, closes idle ones immediately, and gives running answers the grace period in
+   * milliseconds. Settles when the last socket is closed.
    */
   drain(gracePeriod: number): Promise<void>
 }

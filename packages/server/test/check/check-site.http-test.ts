@@ -26,7 +26,6 @@ const files = {
 }
 const hashed = { isHashed: (path: string) => path.startsWith('assets/') }
 
-/** Answers on a free port until the test is done. */
 async function listen(listener: RequestListener): Promise<string> {
   const server = createServer(listener).listen(0, '127.0.0.1')
   onTestFinished(() => {
@@ -39,7 +38,7 @@ async function listen(listener: RequestListener): Promise<string> {
   return `http://127.0.0.1:${address.port}`
 }
 
-/** Starts a proxy in front of a site, which changes what `relay` says, or cuts the connection. */
+/** Starts a proxy in front of a site. It changes responses as `relay` returns, or cuts the connection. */
 async function startProxy(
   url: string,
   relay: (request: IncomingMessage) =>
@@ -62,7 +61,6 @@ async function startProxy(
   })
 }
 
-/** Starts a server of a build, until the test ends. */
 async function startSite(
   options?: Parameters<typeof startServer>[1],
 ): Promise<{ readonly url: string; readonly directory: string }> {
@@ -71,7 +69,7 @@ async function startSite(
 }
 
 describe('serve-dist check of a site', () => {
-  test('finds nothing wrong where serve-dist serves the build, and says what it looked at', async () => {
+  test('reports no finding for a site that serve-dist serves, and lists what it checked', async () => {
     const { url, directory } = await startSite()
     expect(await runCheck([url, '--build', directory])).toMatchObject({
       code: 0,
@@ -88,7 +86,7 @@ describe('serve-dist check of a site', () => {
     })
   })
 
-  test('says before it starts how many requests and bytes that is, and keeps to it', async () => {
+  test('prints the number of requests and bytes before it starts, and does not exceed them', async () => {
     const { url, directory } = await startSite()
     let requests = 0
     const counting = await listen((request, response) => {
@@ -103,7 +101,7 @@ describe('serve-dist check of a site', () => {
     expect(requests).toBeLessThanOrEqual(Number(/(\d+) requests/.exec(stderr)?.[1]))
   })
 
-  test('ends the check of a site that drips', async () => {
+  test('ends the check of a site that sends its bytes very slowly', async () => {
     const site = await loadSite(await buildFixture(files, hashed))
     const address = await listen((_request, response) => {
       response.writeHead(200, { 'Content-Type': 'text/html' })
@@ -131,7 +129,7 @@ describe('serve-dist check of a site', () => {
     const path = '/assets/main-2.js'
     const now = { 'index.html': 'page', 'assets/main-2.js': script }
 
-    /** A site, and a folder with its build. */
+    /** Starts a site with deltas. Returns its address and a folder with its build. */
     async function startWithDeltas(): Promise<{ url: string; build: string }> {
       const place = await makeStore()
       await publishDeltas(place.store, now, { 'assets/main-2.js': [old] })
@@ -140,12 +138,12 @@ describe('serve-dist check of a site', () => {
       return { url: server.url, build: await buildFixture(now, hashed) }
     }
 
-    test('finds nothing wrong where they come to who has their dictionary alone', async () => {
+    test('reports no finding if only clients with the dictionary get deltas', async () => {
       const { url, build } = await startWithDeltas()
       expect(await runCheck([url, '--build', build])).toMatchObject({ code: 0, found: [] })
     })
 
-    test('finds a Vary without dictionaries', async () => {
+    test('finds a Vary that does not name the dictionary fields', async () => {
       const { url, build } = await startWithDeltas()
       const address = await startProxy(url, () => ({ answered: { vary: 'Accept-Encoding' } }))
       expect(await runCheck([address, '--build', build])).toMatchObject({
@@ -154,7 +152,7 @@ describe('serve-dist check of a site', () => {
       })
     })
 
-    test('finds a delta that comes to who offers another dictionary', async () => {
+    test('finds a delta that is sent to a client with another dictionary', async () => {
       const { url, build } = await startWithDeltas()
       const asked = { 'available-dictionary': offerOf(old) }
       const address = await startProxy(url, ({ url: target, headers }) =>
@@ -164,7 +162,7 @@ describe('serve-dist check of a site', () => {
     })
   })
 
-  test('asks under the base of the build', async () => {
+  test('requests paths below the base of the build', async () => {
     const directory = await buildFixture(files, { ...hashed, base: '/app/' })
     const { url } = await startServer(directory)
     const { origin } = new URL(url)
@@ -177,7 +175,7 @@ describe('serve-dist check of a site', () => {
     })
   })
 
-  test('finds HTTP/2 over TLS, whose certificate it trusts with --insecure alone', async () => {
+  test('finds HTTP/2 over TLS, and accepts an untrusted certificate only with --insecure', async () => {
     const { url, directory } = await startSite({ tls: await writeCertificate() })
     expect(await runCheck([url, '--build', directory])).toMatchObject({
       code: 1,
@@ -189,7 +187,7 @@ describe('serve-dist check of a site', () => {
     expect(right).toContain('HTTP/2')
   })
 
-  test('connects where --resolve says, and says what plain HTTP costs', async () => {
+  test('connects to the address of --resolve, and reports the cost of plain HTTP', async () => {
     const directory = await buildFixture(files, hashed)
     const { port } = await startServer(directory)
     const address = `http://site.example:${port}`
@@ -206,7 +204,7 @@ describe('serve-dist check of a site', () => {
     expect((await other.exited).stderr).toContain(`write site.example:${port}:127.0.0.1`)
   })
 
-  test('names another build in one finding', async () => {
+  test('reports another build as a single finding', async () => {
     const directory = await buildFixture(files, hashed)
     const other = await buildFixture({ 'index.html': 'another', 'assets/other-12345678.js': script })
     const { url } = await startServer(other)
@@ -225,7 +223,7 @@ describe('serve-dist check of a site', () => {
       /redirects to http:\/\/127\.0\.0\.1:\d+\/login; sign in, .*-H 'Cookie/,
     ],
     [
-      'a redirect to somebody who signs in',
+      'a redirect to a sign-in page',
       (_request, response) => response.writeHead(303, { location: 'https://id.example/start' }).end(),
       /redirects to https:\/\/id\.example\/start; sign in/,
     ],
@@ -234,13 +232,13 @@ describe('serve-dist check of a site', () => {
       (_request, response) => response.writeHead(308, { location: 'https://site.example/' }).end(),
       /check https:\/\/site\.example instead/,
     ],
-  ])('stops at %s with one sentence, and calls nothing a fault', async (_what, listener, sentence) => {
+  ])('stops at %s with one sentence, and reports no finding', async (_what, listener, sentence) => {
     const directory = await buildFixture(files)
     const run = await runCheck([await listen(listener), '--build', directory])
     expect(run).toMatchObject({ code: 1, found: [], right: [], stopped: expect.stringMatching(sentence) })
   })
 
-  test('stops at a 429 in the midst of it', async () => {
+  test('stops at a 429 after other checks have succeeded', async () => {
     const directory = await buildFixture(files)
     const { url } = await startServer(directory)
     let asked = 0
@@ -254,7 +252,7 @@ describe('serve-dist check of a site', () => {
     })
     const run = await runCheck([limiting, '--build', directory])
     expect(run).toMatchObject({ code: 1, found: [], stopped: expect.stringContaining('answers 429') })
-    // Three other requests were under way.
+    // Three other requests had already started.
     expect(asked).toBeLessThanOrEqual(9)
   })
 
@@ -271,7 +269,7 @@ describe('serve-dist check of a site', () => {
     expect(performance.now() - started).toBeLessThan(20_000)
   })
 
-  test('sends the fields of -H, with which it is let in', async () => {
+  test('sends the fields of -H to a site that requires them', async () => {
     const { url, directory } = await startSite()
     const guarded = await listen((request, response) => {
       if (request.headers.authorization !== 'Bearer 1') response.writeHead(401).end()
@@ -283,7 +281,7 @@ describe('serve-dist check of a site', () => {
     expect(admitted.stopped).toContain(`check ${new URL(url).origin} instead`)
   })
 
-  test('stops where nobody listens', async () => {
+  test('stops if no server listens', async () => {
     const directory = await buildFixture(files)
     expect(await runCheck(['http://127.0.0.1:1', '--build', directory])).toMatchObject({
       code: 1,
@@ -315,7 +313,7 @@ describe('serve-dist check of a site', () => {
     expect(stderr).not.toContain('geheim')
   })
 
-  test('reports a site that cuts the connection where a script is missing', async () => {
+  test('reports a site that cuts the connection for a missing script', async () => {
     const { url, directory } = await startSite()
     const cutting = await startProxy(url, ({ url: path = '' }) =>
       path.includes('serve-dist-check-') ? undefined : {},
@@ -324,20 +322,20 @@ describe('serve-dist check of a site', () => {
     expect({ code, found }).toEqual({ code: 1, found: ['failed'] })
   })
 
-  test('asks below the path of an address, wherever a proxy has put the build', async () => {
+  test('requests paths below the path of the given address', async () => {
     const { url, directory } = await startSite()
     const mounted = await startProxy(url, ({ url: path = '' }) => ({ path: path.replace(/^\/docs\//, '/') }))
     const { code, found } = await runCheck([`${mounted}/docs/`, '--build', directory])
     expect({ code, found }).toEqual({ code: 0, found: [] })
   })
 
-  test('needs a manifest to compare with', async () => {
+  test('requires a manifest to compare with', async () => {
     const directory = await writeFixture(files)
     const { code, stderr } = await spawnCommand(['check', 'http://127.0.0.1:1', '--build', directory]).exited
     expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('SD_MANIFEST_MISSING') })
   })
 
-  test('asks for 50 files beside the pages of a large build, for every file with --all', async () => {
+  test('requests the pages and 50 more files of a large build, and all files with --all', async () => {
     const many = Object.fromEntries(
       Array.from({ length: 120 }, (_, index) => [`data/${index}.txt`, `file ${index}`]),
     )

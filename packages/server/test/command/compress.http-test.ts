@@ -28,7 +28,7 @@ async function pathsOf(folder: string): Promise<string[]> {
 }
 
 describe('serve-dist compress', () => {
-  test('finds the record of the build, in the folder or in the cache, and says so', async () => {
+  test('finds the record of the build in the folder or in the cache, and reports it', async () => {
     const root = await writeFixture({
       'package.json': '{}',
       'dist/index.html': 'page',
@@ -51,7 +51,7 @@ describe('serve-dist compress', () => {
   })
 
   test.skipIf(process.platform === 'win32')(
-    'waits for no FIFO and reads no folder among what the cache keeps',
+    'does not wait for a FIFO and does not read folders in the record cache',
     async () => {
       const root = await writeFixture({
         'package.json': '{}',
@@ -81,7 +81,7 @@ describe('serve-dist compress', () => {
     },
   )
 
-  test('says what is lost where no record is, and keeps the globs that mend it', async () => {
+  test('reports what is lost without a record, and prints globs that restore it', async () => {
     const folder = await writeFixture(files)
     const { stdout } = await compress(folder)
     expect(stdout).toMatch(/^no record of a build found, so no file is immutable: .*--immutable 'assets/s)
@@ -95,7 +95,7 @@ describe('serve-dist compress', () => {
     await command.exited
   })
 
-  test('run as the server prints it, adds what is new, and never what was left out', async () => {
+  test('compresses new files, and no excluded files, if run as the server suggests', async () => {
     const folder = await writeFixture(files)
     await precompress(folder, { exclude: ['secret.txt'] })
     const before = await pathsOf(folder)
@@ -118,7 +118,7 @@ describe('serve-dist compress', () => {
       { 'package.json': '{}', 'index.html': 'page', 'vite.config.ts': '', 'dist/index.html': '' },
     ],
     ['the code of a server', { 'server/index.js': 'secret', 'client/index.html': 'page' }],
-  ])('refuses to publish %s, unless globs say so', async (_what, found) => {
+  ])('refuses to publish %s, unless globs include it', async (_what, found) => {
     const folder = await writeFixture(found)
     const { code, stderr } = await spawnCommand(['compress', folder]).exited
     expect([code, stderr]).toEqual([1, expect.stringContaining('SD_FOLDER_WRONG')])
@@ -128,7 +128,7 @@ describe('serve-dist compress', () => {
     expect(await pathsOf(folder)).toEqual(Object.keys(found).toSorted())
   })
 
-  test('lets a flag replace the selection that the manifest has', async () => {
+  test("replaces the manifest's selection with a flag", async () => {
     const folder = await writeFixture(files)
     await precompress(folder, { include: ['**/*.html', '**/*.txt'], exclude: ['secret.txt'] })
     await compress(folder, '--exclude', 'index.html')
@@ -138,7 +138,7 @@ describe('serve-dist compress', () => {
     expect((await manifestOf(folder)).selection).toEqual({ include: ['assets/**'], exclude: ['index.html'] })
   })
 
-  test('uses what another tool compressed, and serves it under its own name too', async () => {
+  test('uses variants of another tool, and also serves them under their own names', async () => {
     const foreign = gzipSync(script, { level: 1 })
     const folder = await writeFixture({ ...files, 'data.js': script, 'data.js.gz': foreign })
     expect((await compress(folder)).stderr).toBe('')
@@ -155,7 +155,7 @@ describe('serve-dist compress', () => {
     await command.exited
   })
 
-  test('warns once of globs that match nothing', async () => {
+  test('warns once about globs that match nothing', async () => {
     const folder = await writeFixture(files)
     const { stderr } = await compress(folder, '--exclude', 'secrets.txt', '--immutable', 'asets/**')
     expect(stderr).toBe(

@@ -5,21 +5,21 @@ import { loadSite } from '../../src/load/load-site.ts'
 import { buildFixture, writeFixture } from '../support/build-fixture.ts'
 import { spawnCommand } from '../support/spawn-command.ts'
 
-/** CSI as one character (C1), which erases the screen of a terminal, and what turns the text behind it round. */
+/** A C1 control character that starts an escape sequence, DEL, and a bidirectional override. */
 const hostile = 'a\u009B2Jb\u007F\u202Ec'
 const shown = String.raw`a\u{9b}2Jb\u{7f}\u{202e}c`
 const unprintable = /(?!\n)[\p{Cc}\p{Cf}]/u
 
-// Windows has no such names.
-describe.skipIf(process.platform === 'win32')('a name that a terminal would obey', () => {
-  test('is escaped in the warnings of compress', async () => {
+// Windows does not allow such names.
+describe.skipIf(process.platform === 'win32')('a file name with terminal control characters', () => {
+  test('is escaped in warnings of compress', async () => {
     const directory = await writeFixture({ 'index.html': '<p>', [`${hostile}.txt`]: 'a' })
     const { code, stderr } = await spawnCommand(['compress', directory]).exited
     expect([code, stderr]).toEqual([0, expect.stringContaining(`${shown}.txt`)])
     expect(stderr).not.toMatch(unprintable)
   })
 
-  test('is escaped in the warnings of a start, which a library prints itself', async () => {
+  test('is escaped in a start warning that a library prints', async () => {
     const warnings: string[] = []
     const directory = await buildFixture({
       'index.html': '<p>',
@@ -36,13 +36,13 @@ describe.skipIf(process.platform === 'win32')('a name that a terminal would obey
     ['of a folder', [hostile]],
     ['of a path', ['explain', hostile]],
     ['of a configuration', ['--config', hostile]],
-  ])('is escaped in an error that names it: %s', async (_what, args) => {
+  ])('is escaped in the error that names it: %s', async (_what, args) => {
     const { code, stderr } = await spawnCommand(args).exited
     expect([code, stderr]).toEqual([1, expect.stringContaining(shown)])
     expect(stderr).not.toMatch(unprintable)
   })
 
-  test('is escaped where explain shows a file', async () => {
+  test('is escaped in the output of explain', async () => {
     const directory = await buildFixture({ 'index.html': '<p>', 'a\u202Eb.txt': 'a' })
     const { code, stdout } = await spawnCommand(['explain', '/a%E2%80%AEb.txt', directory]).exited
     expect([code, stdout]).toEqual([0, expect.stringContaining(String.raw`200 OK · a\u{202e}b.txt`)])

@@ -6,7 +6,7 @@ import { type FixtureFiles, writeFixture } from '../support/build-fixture.ts'
 import { rawRequest } from '../support/raw-request.ts'
 import { spawnCommand } from '../support/spawn-command.ts'
 
-/** As adapter-node of SvelteKit 2 writes it: nothing but folders in `server`. */
+/** The output of SvelteKit's adapter-node 2, which has only folders in `server`. */
 const adapterNode: FixtureFiles = {
   'build/client/_app/immutable/entry/start.js': 'script',
   'build/client/robots.txt': 'robots',
@@ -36,7 +36,6 @@ async function run(
   return await spawnCommand(args, { cwd }).exited
 }
 
-/** What the command says when it starts, and how it answers. */
 async function start(
   cwd: string,
   args: readonly string[],
@@ -49,13 +48,13 @@ async function start(
   return { stderr, status, body: body.toString() }
 }
 
-/** The commands that a message prints. */
+/** Extracts the commands that a message suggests. */
 function commandsIn(stderr: string): readonly string[] {
   return [...stderr.matchAll(/npx serve-dist (.*)/g)].map(([, command = '']) => command)
 }
 
 describe('the output of adapter-node', () => {
-  test('is refused by a start and by a compression, and the printed commands serve it', async () => {
+  test('is refused by the server and by compress, and the suggested commands serve it', async () => {
     const project = await writeFixture(adapterNode)
     const refused = await run(project, 'build', '--port', '0')
     expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('SD_FOLDER_WRONG')])
@@ -68,7 +67,7 @@ describe('the output of adapter-node', () => {
 
     expect((await run(project, 'compress', 'build/client')).code).toBe(0)
     expect(await start(project, withModule.split(' '))).toEqual({ stderr: '', status: 200, body: 'made' })
-    // With a manifest below, as the integration leaves it.
+    // The integration leaves a manifest in build/client.
     expect(commandsIn((await run(project, 'compress', 'build')).stderr)).toEqual(['compress build/client'])
     expect(commandsIn((await run(project, 'build', '--port', '0')).stderr)).toEqual([
       'build/client',
@@ -76,20 +75,20 @@ describe('the output of adapter-node', () => {
     ])
   })
 
-  test('is served over a manifest that somebody wanted, with a warning that names the code', async () => {
+  test("is served with an explicit manifest, and warns that the server's code is public", async () => {
     const project = await writeFixture(adapterNode)
     expect((await run(project, 'compress', 'build', '--include', '**')).code).toBe(0)
     const { stderr } = await start(project, ['build'])
     expect(stderr).toMatch(
       /warning: .*client\/.*all visitors can read.*handler\.js.*npx serve-dist build\/client/,
     )
-    // Once more it is refused: what is known of it is not that somebody wanted it.
+    // compress refuses it again because the earlier --include is not remembered.
     expect((await run(project, 'compress', 'build')).stderr).toContain('SD_FOLDER_WRONG')
   })
 })
 
 describe('the output of Astro with a server', () => {
-  test('is not compressed as one build, also where an earlier manifest describes it so', async () => {
+  test('is not compressed as one build, even if an earlier manifest describes it as one', async () => {
     const project = await writeFixture(astro)
     expect(commandsIn((await run(project, 'compress', 'dist')).stderr)).toEqual(['compress dist/client'])
     await precompress(join(project, 'dist'), { exclude: ['server/**'] })
@@ -103,13 +102,13 @@ describe('the output of Astro with a server', () => {
     expect([compress, serve]).toEqual(['compress dist/client', 'dist/client --ssr dist/server/entry.mjs'])
     expect((await run(project, ...compress.split(' '))).code).toBe(0)
     expect(await start(project, serve.split(' '))).toEqual({ stderr: '', status: 200, body: 'page' })
-    // It has a manifest now.
+    // The folder has a manifest now.
     expect((await start(project, [])).stderr).toMatch(
       /so \/ has no page; run: npx serve-dist dist\/client --ssr \S+\n$/,
     )
   })
 
-  test('says nothing of a site with such a folder, or with rules that answer', async () => {
+  test('gets no warning if the site has such a folder, or rules that answer', async () => {
     const site = await writeFixture({ ...astro, 'dist/index.html': 'home' })
     await precompress(join(site, 'dist'), { exclude: ['server/**'] })
     expect(await start(site, [])).toEqual({ stderr: '', status: 200, body: 'home' })
@@ -118,15 +117,15 @@ describe('the output of Astro with a server', () => {
     expect(await start(ruled, [])).toMatchObject({ stderr: '', status: 302 })
   })
 
-  test('is not served from its server, whatever lies in it', async () => {
+  test('does not expose the files of its server folder', async () => {
     const project = await writeFixture(astro)
     const { stderr } = await run(project, 'dist/server', '--port', '0')
     expect(commandsIn(stderr)).toEqual(['dist/client', 'dist/client --ssr dist/server/entry.mjs'])
   })
 })
 
-describe('a build of which a server renders the pages', () => {
-  test('is named with its module where no folder is named, and by a start without it', async () => {
+describe('a build whose pages a server renders', () => {
+  test('is suggested with its module if no folder is given, or if it starts without the module', async () => {
     const project = await writeFixture(nuxt)
     await precompress(join(project, '.output/public'))
     const withModule = '.output/public --ssr .output/server/index.mjs'
@@ -138,7 +137,7 @@ describe('a build of which a server renders the pages', () => {
     expect(await start(project, withModule.split(' '))).toEqual({ stderr: '', status: 200, body: 'made' })
   })
 
-  test("is named where its server's folder is named, and no folder that is not there", async () => {
+  test("is suggested for its server's folder, unless the build is missing", async () => {
     const project = await writeFixture(nuxt)
     const { stderr } = await run(project, '.output/server', '--port', '0')
     expect(stderr).toContain('SD_FOLDER_WRONG')
@@ -156,15 +155,18 @@ test.each([
   ['build/client', 'build/client'],
   ['build', 'build'],
   ['.output/public', '.output/public'],
-])('a build without a manifest in %s is named where the default folder is missing', async (folder, named) => {
-  const project = await writeFixture({ [`${folder}/index.html`]: 'page' })
-  const { code, stderr } = await run(project)
-  expect([code, stderr]).toEqual([1, expect.stringContaining('SD_BUILD_NOT_FOUND')])
-  expect(commandsIn(stderr)).toEqual([named])
-  expect((await start(project, [named])).status).toBe(200)
-})
+])(
+  'a build without a manifest in %s is suggested if the default folder is missing',
+  async (folder, named) => {
+    const project = await writeFixture({ [`${folder}/index.html`]: 'page' })
+    const { code, stderr } = await run(project)
+    expect([code, stderr]).toEqual([1, expect.stringContaining('SD_BUILD_NOT_FOUND')])
+    expect(commandsIn(stderr)).toEqual([named])
+    expect((await start(project, [named])).status).toBe(200)
+  },
+)
 
-test('a build whose only page is 404.html starts with what to do', async () => {
+test('a build whose only page is 404.html starts with a warning that explains the options', async () => {
   const project = await writeFixture({ 'build/404.html': 'shell', 'build/_app/start.js': 'script' })
   const build = join(project, 'build')
   await precompress(build)

@@ -9,7 +9,7 @@ import { temporaryDirectory } from '../support/temporary-directory.ts'
 const same = `export const same = '${'same '.repeat(200)}'`
 const hashed = { immutable: ['assets/**'] }
 
-/** Two builds that share a page's worth of files. */
+/** Two builds with identical assets and different pages. */
 const [first, second] = [1, 2].map((release) => ({
   'index.html': `<script src="/assets/app-${release}.js"></script>`,
   [`assets/app-${release}.js`]: `console.log(${release})`,
@@ -37,7 +37,7 @@ async function run(
   return await spawnCommand(args).exited
 }
 
-/** A store with both builds, the second one current. */
+/** Publishes both builds to a new store. The second one is current. */
 async function publishBoth(): Promise<string> {
   const store = join(await temporaryDirectory(), 'store')
   for (const folder of folders) expect((await run('publish', folder, '--store', store)).stderr).toBe('')
@@ -47,7 +47,7 @@ async function publishBoth(): Promise<string> {
 const short = (index: number): string => ids[index]?.slice(0, 8) ?? ''
 
 describe('serve-dist publish', () => {
-  test('says what is new, reused, kept and pruned, and nothing where standard error is no terminal', async () => {
+  test('reports new, reused, kept and pruned files, and draws no progress without a terminal', async () => {
     const store = join(await temporaryDirectory(), 'store')
     const [one = '', two = ''] = folders
     const before = await run('publish', one, '--store', store, '--dry-run')
@@ -72,7 +72,7 @@ describe('serve-dist publish', () => {
     ])
   })
 
-  test('says as JSON what it did, and what it would do', async () => {
+  test('prints JSON of what it did, and of what it would do', async () => {
     const store = await publishBoth()
     const { stdout } = await run('publish', folders[0] ?? '', '--store', store, '--json', '--dry-run')
     expect(JSON.parse(stdout)).toEqual({
@@ -104,7 +104,7 @@ describe('serve-dist publish', () => {
     expect(listed.generations.map(({ id }: { id: string }) => id)).toEqual([ids[1], ids[0]])
   })
 
-  test('says of a build that is current that it was already', async () => {
+  test('reports that a build is already current', async () => {
     const store = await publishBoth()
     const { stdout } = await run('publish', folders[1] ?? '', '--store', store)
     expect(stdout).toMatch(
@@ -112,7 +112,7 @@ describe('serve-dist publish', () => {
     )
   })
 
-  test('prunes by its flags, and names what is gone', async () => {
+  test('prunes by its flags, and lists the removed builds', async () => {
     const store = await publishBoth()
     const flags = ['--store', store, '--keep', '0', '--keep-for', '0', '--keep-bytes', '1g']
     const { stdout } = await run('publish', folders[1] ?? '', ...flags)
@@ -120,7 +120,7 @@ describe('serve-dist publish', () => {
     expect((await run('generations', '--store', store)).stdout).not.toContain(short(0))
   })
 
-  test('takes the store from the environment, and says how to name it', async () => {
+  test('takes the store from the environment, and explains how to set it', async () => {
     const store = join(await temporaryDirectory(), 'store')
     const env = { SERVE_DIST_STORE: store }
     const [folder = ''] = folders
@@ -133,7 +133,7 @@ describe('serve-dist publish', () => {
     })
   })
 
-  test('takes an empty place for a mistake, not for the folder that it stands in', async () => {
+  test('rejects an empty --store instead of using the current folder', async () => {
     const { code, stderr } = await run('publish', folders[0] ?? '', '--store', '')
     expect([code, stderr.split('\n')[0]]).toEqual([
       1,
@@ -144,7 +144,7 @@ describe('serve-dist publish', () => {
   test.each([
     ['SIGINT', 130],
     ['SIGTERM', 143],
-  ] as const)('stops cleanly at %s, and says what is current', async (signal, code) => {
+  ] as const)('stops cleanly at %s, and names the current build', async (signal, code) => {
     const store = join(await temporaryDirectory(), 'store')
     await run('publish', folders[0] ?? '', '--store', store)
     const many = Array.from({ length: 500 }, (_, index) => [`assets/${index}.js`, String(index)] as const)
@@ -179,7 +179,7 @@ describe('serve-dist generations', () => {
     expect(Math.max(...stdout.split('\n').map(({ length }) => length))).toBeLessThanOrEqual(80)
   })
 
-  test('says that a store is empty, and how to fill it', async () => {
+  test('reports an empty store, and how to fill it', async () => {
     const store = await temporaryDirectory()
     expect(await run('generations', '--store', store)).toMatchObject({
       code: 1,
@@ -187,7 +187,7 @@ describe('serve-dist generations', () => {
     })
   })
 
-  test('is found where it is misspelt', async () => {
+  test('is suggested for a misspelt name', async () => {
     const { code, stderr } = await run('generatoins')
     expect([code, stderr]).toEqual([
       1,
@@ -197,7 +197,7 @@ describe('serve-dist generations', () => {
 })
 
 describe('serve-dist report --store', () => {
-  test('compares the current build with the one that it replaced, and says what that costs a visitor', async () => {
+  test('compares the current build with the previous one, and shows the cost for a visitor', async () => {
     const store = await publishBoth()
     const { code, stdout, stderr } = await run('report', '--store', store, '--format', 'json')
     expect([code, stderr]).toEqual([0, ''])
@@ -208,18 +208,18 @@ describe('serve-dist report --store', () => {
       changes: [{ path: 'index.html' }, { path: 'assets/app-2.js' }],
     })
     expect((await run('report', '--store', store)).stdout).toMatch(
-      /\na visitor of the last build downloads at most 2 files: \d+ B in br, /,
+      /\na returning visitor downloads at most 2 files: \d+ B in br, /,
     )
   })
 
-  test('shows the first build alone', async () => {
+  test('shows the first build without a comparison', async () => {
     const store = join(await temporaryDirectory(), 'store')
     await run('publish', folders[0] ?? '', '--store', store)
     const { stdout } = await run('report', '--store', store, '--format', 'json')
     expect(JSON.parse(stdout)).toMatchObject({ build: { buildId: ids[0] }, comparison: null, download: null })
   })
 
-  test('says that a store is empty, and refuses a second source of builds', async () => {
+  test('reports an empty store, and rejects a second source of builds', async () => {
     const store = await temporaryDirectory()
     expect((await run('report', '--store', store)).stderr).toBe(
       `serve-dist: SD_GENERATION_MISSING: ${store}: the store has no build; publish one with serve-dist publish --store ${store}\n`,
@@ -232,7 +232,7 @@ describe('serve-dist report --store', () => {
 })
 
 describe('serve-dist rollback', () => {
-  test('goes to the build before, tells it first where it is asked to, and no further than there is', async () => {
+  test('returns to the previous build, supports --dry-run, and fails if no earlier build is kept', async () => {
     const store = await publishBoth()
     const again = `${short(0)}, published `
     const trial = await run('rollback', '--store', store, '--dry-run')
@@ -245,11 +245,11 @@ describe('serve-dist rollback', () => {
     expect(stdout).toContain(`UTC, is current in ${store} again, instead of ${short(1)}\n`)
     expect(await run('rollback', '--store', store)).toMatchObject({
       code: 1,
-      stderr: expect.stringMatching(/^serve-dist: SD_GENERATION_MISSING: .*no build is kept from before/),
+      stderr: expect.stringMatching(/^serve-dist: SD_GENERATION_MISSING: .*no build from before/),
     })
   })
 
-  test('goes to a build by the beginning of its id', async () => {
+  test('returns to a build by a prefix of its id', async () => {
     const store = await publishBoth()
     const beginning = ids[0]?.slice(0, 4) ?? ''
     const { stdout } = await run('rollback', beginning, '--store', store, '--json')
@@ -260,10 +260,12 @@ describe('serve-dist rollback', () => {
       replaced: ids[1],
       isDryRun: false,
     })
-    expect((await run('rollback', 'ffff0000', '--store', store)).stderr).toContain('has no build ffff0000')
+    expect((await run('rollback', 'ffff0000', '--store', store)).stderr).toContain(
+      'there is no build ffff0000',
+    )
   })
 
-  test('goes nowhere for an empty id, which an unset variable may be', async () => {
+  test('rejects an empty id, which an unset variable may cause', async () => {
     const { code, stderr } = await run('rollback', '', '--store', await publishBoth())
     expect([code, stderr.split('\n')[0]]).toEqual([
       1,
@@ -273,7 +275,7 @@ describe('serve-dist rollback', () => {
 })
 
 describe('serve-dist purge', () => {
-  test('takes a build out, and says which tabs break', async () => {
+  test('removes a build, and reports which tabs break', async () => {
     const store = await publishBoth()
     const about = new RegExp(
       `^would purge ${short(0)} from ${store}: \\d objects, \\d+ B; nothing is changed\n  1 hashed file in no other build: tabs that were opened\n  before ${time} UTC break if they request one\n$`,
@@ -284,9 +286,9 @@ describe('serve-dist purge', () => {
     expect((await run('generations', '--store', store)).stdout).not.toContain(short(0))
   })
 
-  test('refuses the current one', async () => {
+  test('refuses to remove the current build', async () => {
     const { code, stderr } = await run('purge', short(1), '--store', await publishBoth())
     expect(code).toBe(1)
-    expect(stderr).toMatch(/is current; roll back, or publish another build, then purge it\n$/)
+    expect(stderr).toMatch(/is current\. Roll back or publish another build, then purge it\.\n$/)
   })
 })

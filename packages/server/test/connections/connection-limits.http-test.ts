@@ -14,7 +14,7 @@ import { parseMetrics } from '../support/parse-metrics.ts'
 import { formatRequest, rawRequest } from '../support/raw-request.ts'
 import { startTlsServer } from '../support/start-tls-server.ts'
 
-// The real limits are minutes; the tests show that each of them reaches its socket.
+// The real limits are minutes. Short ones show that each limit reaches its socket.
 const limits = {
   ...connectionLimits,
   headersTimeout: 300,
@@ -71,16 +71,16 @@ async function metricsOf({ opsUrl }: Limited): Promise<ReadonlyMap<string, numbe
   return parseMetrics(await response.text())
 }
 
-/** How many requests were refused that nobody could read. */
-async function refusedBy(server: Limited): Promise<number> {
+/** Returns the number of rejected requests that have no resource. */
+async function countRejected(server: Limited): Promise<number> {
   const name = 'serve_dist_requests_total{status="4xx",coding="identity",cache="other"}'
   return (await metricsOf(server)).get(name) ?? 0
 }
 
-/** Sends octets one at a time, and answers what the server says before it closes. */
+/** Sends octets one at a time, and returns all that the server sends before it closes. */
 async function sendSlowly(octets: Iterable<string>): Promise<string> {
   const socket = connect({ port: held.port, host: '127.0.0.1', allowHalfOpen: true })
-  // Cut off in mid-sending, a client may see a reset after the answer.
+  // A client that is still sending may see a reset after the response.
   let answer = ''
   socket.setEncoding('latin1').on('data', (chunk: string) => (answer += chunk))
   socket.on('error', () => undefined)
@@ -96,36 +96,36 @@ async function sendSlowly(octets: Iterable<string>): Promise<string> {
 }
 
 describe('time limits', () => {
-  test('a head that comes too slowly is answered with 408, counted, and closed', async () => {
-    const before = await refusedBy(held)
+  test('answers a slow head with 408, counts it and closes', async () => {
+    const before = await countRejected(held)
     expect(await sendSlowly(`GET / HTTP/1.1\r\nHost: a\r\nX: ${'a'.repeat(3000)}`)).toMatch(
       /^HTTP\/1\.1 408 /,
     )
-    await vi.waitFor(async () => expect(await refusedBy(held)).toBe(before + 1))
+    await vi.waitFor(async () => expect(await countRejected(held)).toBe(before + 1))
   })
 
-  test('nothing at all is answered with 408 as well, and is no request', async () => {
-    const before = await refusedBy(held)
+  test('answers a silent connection with 408, and counts no request', async () => {
+    const before = await countRejected(held)
     expect(await sendSlowly([])).toMatch(/^HTTP\/1\.1 408 /)
-    expect(await refusedBy(held)).toBe(before)
+    expect(await countRejected(held)).toBe(before)
   })
 
-  test('nothing at all over TLS is no request either', async () => {
+  test('counts no request for a silent TLS connection', async () => {
     const idle = await openConnection(encrypted.port, dialTls)
     expect((await idle.rest()).toString('latin1')).toMatch(/^HTTP\/1\.1 408 /)
-    expect(await refusedBy(encrypted)).toBe(0)
+    expect(await countRejected(encrypted)).toBe(0)
     const begun = await openConnection(encrypted.port, dialTls)
     begun.send('GET / HTTP/1.1\r\n')
     expect((await begun.rest()).toString('latin1')).toMatch(/^HTTP\/1\.1 408 /)
-    await vi.waitFor(async () => expect(await refusedBy(encrypted)).toBe(1))
+    await vi.waitFor(async () => expect(await countRejected(encrypted)).toBe(1))
   })
 
-  test('a body that never ends is cut off after its answer', async () => {
+  test('closes the connection of an endless request body after the response', async () => {
     const head = formatRequest({ method: 'POST', fields: { 'Content-Length': '100000' } })
     expect(await sendSlowly([head, ...'a'.repeat(3000)])).toMatch(/^HTTP\/1\.1 405 /)
   })
 
-  test('a connection without a next request is closed in silence', async () => {
+  test('closes an idle connection without a response', async () => {
     const connection = await openConnection(held.port)
     connection.send(formatRequest({}))
     const response = await connection.receive()
@@ -136,7 +136,7 @@ describe('time limits', () => {
   test.each([
     ['from memory', () => held],
     ['streamed', () => streamed],
-  ])('a reader that stalls in mid-body is cut off, %s', async (_how, serverOf) => {
+  ])('cuts off a client that stops reading in mid-body, %s', async (_how, serverOf) => {
     const socket = connect({ port: serverOf().port, host: '127.0.0.1' })
     const errors: unknown[] = []
     socket.on('error', (error) => errors.push(error))
@@ -153,13 +153,13 @@ describe('time limits', () => {
   })
 })
 
-/** Sockets of this process, which is client and server. */
+/** Returns the number of sockets of this process, which is client and server. */
 function openSockets(): number {
   return process.getActiveResourcesInfo().filter((name) => name === 'TCPSocketWrap').length
 }
 
 describe('the number of connections', () => {
-  test('is bounded: more are closed, the others are answered on', async () => {
+  test('is limited: the server closes further ones, and keeps serving the rest', async () => {
     const sockets: Socket[] = []
     for (let index = 0; index < 20; index += 1) {
       const connection = await openConnection(streamed.port)

@@ -34,7 +34,7 @@ beforeAll(async () => {
   uploads = await startServer(directory, { ssr: join(modules, 'entry.mjs') })
 })
 
-/** Fails when the connection does not answer one more request as it should. */
+/** Fails unless the connection answers one more request correctly. */
 async function expectUsable(connection: Connection): Promise<void> {
   connection.send(formatRequest({ target: '/' }))
   const response = await connection.receive()
@@ -45,7 +45,7 @@ describe.each([
   ['bodies in memory', () => held],
   ['bodies streamed', () => streamed],
 ])('a connection, %s', (_how, serverOf) => {
-  test('is kept after every kind of answer', async () => {
+  test('stays open after every kind of response', async () => {
     const connection = await openConnection(serverOf().port)
     const requests = [
       [{ target: '/large.js' }, 200],
@@ -75,7 +75,7 @@ describe.each([
     expect(await connection.rest()).toHaveLength(0)
   })
 
-  test('answers pipelined requests in their order', async () => {
+  test('answers pipelined requests in order', async () => {
     const connection = await openConnection(serverOf().port)
     const requests = [
       { target: '/large.js' },
@@ -115,7 +115,7 @@ describe.each([
     expect(await connection.rest()).toHaveLength(0)
   })
 
-  test('answers many requests that are pipelined at once', async () => {
+  test('answers many pipelined requests at once', async () => {
     const connection = await openConnection(serverOf().port)
     const count = 300
     connection.send(formatRequest({ target: '/small.js' }).repeat(count))
@@ -126,7 +126,7 @@ describe.each([
     connection.socket.destroy()
   })
 
-  test('answers a request that comes octet by octet', async () => {
+  test('answers a request that arrives octet by octet', async () => {
     const connection = await openConnection(serverOf().port)
     for (const octet of formatRequest({ target: '/small.js', fields: { 'Accept-Encoding': 'gzip' } })) {
       connection.send(octet)
@@ -137,14 +137,14 @@ describe.each([
     connection.socket.destroy()
   })
 
-  test('is closed after the answer when the client asks for that', async () => {
+  test('is closed after the response if the client asks for it', async () => {
     for (const target of ['/large.js', '/unknown', '/docs', '/']) {
       const response = await rawRequest(serverOf().port, { target })
       expect(response.field('Connection')).toBe('close')
     }
   })
 
-  test('is answered to the end when the client has closed its half', async () => {
+  test('gets the whole response after the client closed its half', async () => {
     const connection = await openConnection(serverOf().port)
     connection.socket.end(formatRequest({ target: '/large.js' }))
     const response = await connection.receive()
@@ -153,7 +153,7 @@ describe.each([
 })
 
 describe('HTTP/1.0', () => {
-  test('is answered with a length and closed', async () => {
+  test('gets a length and is closed', async () => {
     for (const { port } of [held, streamed]) {
       const connection = await openConnection(port)
       connection.send('GET /large.js HTTP/1.0\r\n\r\n')
@@ -164,7 +164,7 @@ describe('HTTP/1.0', () => {
     }
   })
 
-  test('is kept where the client asks for it', async () => {
+  test('stays open if the client asks for it', async () => {
     const connection = await openConnection(held.port)
     for (let index = 0; index < 2; index += 1) {
       connection.send('GET /small.js HTTP/1.0\r\nConnection: keep-alive\r\n\r\n')
@@ -192,9 +192,9 @@ describe('Upgrade', () => {
     ['TCP', () => held.port, undefined],
     ['TLS', () => encrypted.port, dialTls],
   ] as const)(
-    'loses what Node has read with it, over %s, and never another answer',
+    'drops requests that Node read along with it, over %s, but answers later ones correctly',
     async (_how, portOf, dial) => {
-      // Seen in 20.20, 22.23, 24.21 and 26.10: their parser stops behind the request, as if it led to another protocol.
+      // Node 20.20 to 26.10: its parser stops after the request, as if the protocol changed.
       const connection = await openConnection(portOf(), dial)
       const upgrade = { Connection: 'Upgrade', Upgrade: 'h2c' }
       connection.send(formatRequest({ fields: upgrade }) + formatRequest({ target: '/small.js' }))
@@ -205,8 +205,8 @@ describe('Upgrade', () => {
   )
 })
 
-test('a long pipeline over TLS may end in a 400 of Node, behind answers that are whole', async () => {
-  // Node feeds a parser that it has paused (HPE_PAUSED): seen in 20.20, 22.23, 24.21 and 26.10.
+test('a long pipeline over TLS may end in a 400 of Node, after whole responses', async () => {
+  // Node 20.20 to 26.10 feed a parser that they have paused (HPE_PAUSED).
   const connection = await openConnection(encrypted.port, dialTls)
   const count = 3000
   connection.send(formatRequest({ target: '/small.js' }).repeat(count - 1))
@@ -220,7 +220,7 @@ test('a long pipeline over TLS may end in a 400 of Node, behind answers that are
 })
 
 describe('Expect', () => {
-  test('100-continue is answered at once where nobody reads a body, and the connection closed', async () => {
+  test('answers 100-continue at once and closes, if no application reads bodies', async () => {
     for (const [target, status] of [
       ['/small.js', 405],
       ['/unknown', 404],
@@ -230,13 +230,13 @@ describe('Expect', () => {
       connection.send(formatRequest({ method: 'POST', target, fields }))
       const response = await connection.receive()
       expect([response.status, response.field('Connection')]).toEqual([status, 'close'])
-      // A client may send its body all the same.
+      // A client may send its body anyway.
       connection.send(`12345${formatRequest({ target: '/small.js' })}`)
       expect(await connection.rest()).toHaveLength(0)
     }
   })
 
-  test('100-continue behind an answer under way is answered behind it, and nothing behind that', async () => {
+  test('answers 100-continue after the response in progress, and nothing after that', async () => {
     for (const { port } of [held, streamed]) {
       const connection = await openConnection(port)
       const fields = { Expect: '100-continue', 'Content-Length': '5' }
@@ -251,7 +251,7 @@ describe('Expect', () => {
     }
   })
 
-  test('100-continue is answered with 100 where an application may read a body, then with the answer', async () => {
+  test('sends 100, then the response, if an application may read the body', async () => {
     const connection = await openConnection(uploads.port)
     const fields = { Expect: '100-continue', 'Content-Length': '5' }
     connection.send(formatRequest({ method: 'POST', target: '/upload', fields }))
@@ -262,7 +262,7 @@ describe('Expect', () => {
     connection.socket.destroy()
   })
 
-  test('100-continue behind an answer under way has its 100 before its own head', async () => {
+  test('sends 100 right before the head of its response, after the response in progress', async () => {
     const connection = await openConnection(uploads.port)
     const fields = { Expect: '100-continue', 'Content-Length': '5' }
     connection.send(
@@ -277,14 +277,14 @@ describe('Expect', () => {
   })
 
   test.each(['the-unexpected', '100-continue, x', 'x, 100-continue', '100-continue;x=1'])(
-    'anything else is answered with 417: %s',
+    'answers other expectations with 417: %s',
     async (expectation) => {
       const response = await rawRequest(held.port, { target: '/', fields: { Expect: expectation } })
       expect(response.status).toBe(417)
     },
   )
 
-  test.each(['', ','])('that is empty (%j) expects nothing', async (expectation) => {
+  test.each(['', ','])('ignores an empty field (%j)', async (expectation) => {
     const response = await rawRequest(held.port, { target: '/', fields: { Expect: expectation } })
     expect(response.status).toBe(200)
   })
@@ -320,7 +320,7 @@ describe('the body of a request', () => {
       200,
     ],
     ['a length of zero', 'POST', { 'Content-Length': '0' }, '', 405],
-  ])('%s leaves the connection in step', async (what, method, fields, body, status) => {
+  ])('%s keeps the connection in sync', async (what, method, fields, body, status) => {
     const target = what.includes('unknown path') ? '/unknown' : '/large.js'
     for (const { port } of [held, streamed]) {
       const connection = await openConnection(port)
@@ -334,7 +334,7 @@ describe('the body of a request', () => {
     }
   })
 
-  test('that comes after the answer leaves the connection in step', async () => {
+  test('keeps the connection in sync if it arrives after the response', async () => {
     const connection = await openConnection(held.port)
     connection.send(formatRequest({ method: 'POST', target: '/', fields: { 'Content-Length': '100000' } }))
     const response = await connection.receive()
@@ -344,7 +344,7 @@ describe('the body of a request', () => {
     connection.socket.destroy()
   })
 
-  test('of many megabytes is thrown away, not kept', async () => {
+  test('is discarded, not buffered, if it has many megabytes', async () => {
     const connection = await openConnection(held.port)
     const chunk = Buffer.alloc(1024 * 1024, 'x')
     const count = 64

@@ -3,7 +3,7 @@ import { buildFixture } from '../support/build-fixture.ts'
 import { openConnection } from '../support/open-connection.ts'
 import { type StartedServer, startServer } from '../support/start-server.ts'
 
-/** Ways to write a Transfer-Encoding that some readers take for chunked, and others do not. */
+/** Transfer-Encoding spellings that only some parsers read as chunked. */
 const transferEncodings = [
   'Transfer-Encoding : chunked',
   'Transfer-Encoding\t: chunked',
@@ -36,7 +36,7 @@ const transferEncodings = [
   'Foo\u0000: bar\r\nTransfer-Encoding: chunked',
 ]
 
-/** Ways to write a length that is not one, or more than one. */
+/** Invalid or repeated lengths. */
 const lengths = [
   'Content-Length: 5\r\nContent-Length: 0',
   'Content-Length: 0\r\nContent-Length: 5',
@@ -59,7 +59,7 @@ const lengths = [
   'Content-Length: 18446744073709551616',
 ]
 
-/** Ways to end a line, or a head, that are none. */
+/** Invalid ends of a line or a head. */
 const heads = [
   'GET / HTTP/1.1\nHost: a\n\n',
   'GET / HTTP/1.1\r\nHost: a\n\r\n',
@@ -90,8 +90,8 @@ beforeAll(async () => {
   server = await startServer(await buildFixture({ 'index.html': 'page', 'secret.txt': 'secret' }))
 })
 
-describe('a request that two readers could end at different places', () => {
-  test.each(requests)('%j is refused with one answer, and what follows is not read', async (request) => {
+describe('a request that two parsers could end at different places', () => {
+  test.each(requests)('%j gets one response, and the server reads nothing after it', async (request) => {
     const connection = await openConnection(server.port)
     connection.send(`${request}GET /secret.txt HTTP/1.1\r\nHost: a\r\n\r\n`)
     const text = (await connection.rest()).toString('latin1')

@@ -8,7 +8,7 @@ import { type SoakCommand, startSoakCommand } from '../support/soak/soak-command
 import { incompressibleBytes } from '../support/soak/soak-sites.ts'
 import { hasNative } from '../support/tested-engine.ts'
 
-// The command as it is, with its real limits: so these take as long as the limits do, all at once.
+// These tests run the command with its real limits, so they run concurrently where possible.
 const megabyte = 1024 * 1024
 const large = incompressibleBytes(10 * megabyte)
 const { headersTimeout, socketTimeout, connectionsCheckingInterval } = connectionLimits
@@ -21,7 +21,7 @@ async function start(flags: readonly string[] = []): Promise<SoakCommand> {
 function open(port: number, request: string): Promise<Socket> {
   const socket = connect({ port, host: '127.0.0.1' })
   socket.on('error', () => {
-    // A reset is one of the ways to be cut off.
+    // A reset also counts as cut off.
   })
   socket.pause()
   return new Promise((resolve, reject) => {
@@ -41,14 +41,14 @@ async function openMany(count: number, port: number, request: string): Promise<S
 }
 
 describe.skipIf(process.platform !== 'linux')('the command', () => {
-  // One after the other: two thousand sockets with full buffers bring the kernel's memory for TCP to its limit,
-  // and what frees it then looks like readers that go on.
+  // Run these in sequence: 2,000 sockets with full buffers exhaust the kernel's TCP memory. The kernel then
+  // moves bytes, and the server sees progress.
   test.each<readonly [string, readonly string[]]>([
     ['from memory', []],
     ['streamed', ['--memory-budget', '1m']],
     ...(hasNative ? [['by the native engine', ['--engine', 'native']] as const] : []),
   ])(
-    'serves others while 1,000 readers of 10 MB stall, for less than 100 MB, then cuts them off: %s',
+    'serves other clients while 1,000 readers of 10 MB stall, uses less than 100 MB, then cuts them off: %s',
     async (_how, flags) => {
       const command = await start(flags)
       const { port, measure } = command
@@ -78,7 +78,7 @@ describe.skipIf(process.platform !== 'linux')('the command', () => {
           expect(holdings.sockets).toBe(0)
           return holdings
         },
-        // A socket of which bytes moved before a look at it, as the kernel finds memory, is left alone until the next.
+        // The kernel may move bytes when it frees memory. Such a socket stays open until the next check.
         { timeout: patience, interval: 2000 },
       )
       expect(performance.now() - begun).toBeGreaterThan(socketTimeout / 2)
@@ -90,14 +90,14 @@ describe.skipIf(process.platform !== 'linux')('the command', () => {
   )
 })
 
-/** Bytes of an idle connection, at most. */
+/** The maximum bytes of an idle connection. */
 const costOfIdle = { node: 32_768, native: 4096 }
 
 const engines = hasNative ? (['node', 'native'] as const) : (['node'] as const)
 
 describe.skipIf(process.platform !== 'linux')('the command', () => {
   test.concurrent.each(engines)(
-    'cuts off heads that come a byte a second, and serves others meanwhile: %s',
+    'cuts off heads that arrive a byte a second, and serves other clients: %s',
     async (engine) => {
       const { port, measure } = await start(['--engine', engine])
       const begun = performance.now()
@@ -123,7 +123,7 @@ describe.skipIf(process.platform !== 'linux')('the command', () => {
   )
 
   test.each(engines)(
-    'refuses connections beyond its cap, and takes new ones once others have gone: %s',
+    'refuses connections beyond its limit, and accepts new ones after some have closed: %s',
     async (engine) => {
       const { port, measure } = await start(['--engine', engine])
       await rawRequest(port, { target: '/' })
@@ -151,11 +151,11 @@ describe.skipIf(process.platform !== 'linux')('the command', () => {
   test.skipIf(!hasNative).each([
     ['the engine', '/'],
     ['Node', '/none'],
-  ])('answers no more than 500 clients take that pipeline and do not read: by %s', async (_who, target) => {
+  ])('limits memory for 500 clients that pipeline and do not read: %s', async (_who, target) => {
     const { port, measure } = await start(['--engine', 'native'])
     await rawRequest(port, { target })
     const before = await measure()
-    // Whose answers would be 4 GB.
+    // These responses would have 4 GB.
     const sockets = await openMany(500, port, formatRequest({ target }).repeat(40_000))
     const samples: number[] = []
     await vi.waitFor(

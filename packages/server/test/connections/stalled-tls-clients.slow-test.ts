@@ -15,7 +15,7 @@ const megabyte = 1024 * 1024
 const large = incompressibleBytes(10 * megabyte)
 const largestWindow = 2 ** 31 - 1
 
-/** Ask for the large file and read nothing of it. */
+/** Clients that request the large file and read nothing. */
 const readers: Readonly<Record<string, (port: number) => Promise<Socket>>> = {
   async '1,000 connections of HTTP/1.1'(port) {
     const connection = await openConnection(port, dialTls)
@@ -56,7 +56,7 @@ describe.skipIf(process.platform !== 'linux')('the command, over TLS', () => {
     Object.entries(readers).flatMap(([name, open]) =>
       ways.slice(0, hasNative ? 3 : 2).map(([how, flags]) => [name, how, flags, open] as const),
     ),
-  )('%s that stall cost less than 200 MB: %s', async (name, how, flags, open) => {
+  )('uses less than 200 MB for %s that stall: %s', async (name, how, flags, open) => {
     const directory = await buildFixture({ 'index.html': 'page', 'large.bin': large })
     const { cert, key } = await writeCertificate()
     const command = await startSoakCommand([directory, '--tls-cert', cert, '--tls-key', key, ...flags])

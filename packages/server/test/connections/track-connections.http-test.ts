@@ -12,7 +12,7 @@ afterEach(async () => {
   await Promise.all(running.splice(0).map((transport) => transport.drain(0)))
 })
 
-/** Lets a listener answer that may want bodies; its port. */
+/** Starts a listener that accepts request bodies. Returns its port. */
 async function start(listener: RequestListener): Promise<number> {
   const transport = createHttpTransport(listener, { takesUploads: true })
   running.push(transport)
@@ -24,8 +24,8 @@ async function start(listener: RequestListener): Promise<number> {
 
 const chunked = { 'Transfer-Encoding': 'chunked' }
 
-describe('a body that proves malformed while it is answered', () => {
-  test('takes nothing of the answer before its own', async () => {
+describe('a malformed request body that arrives during an earlier response', () => {
+  test('does not truncate the earlier response', async () => {
     const large = Buffer.alloc(1_000_000, 'abcdefg')
     const answers: ServerResponse[] = []
     const port = await start((request, response) => {
@@ -34,12 +34,12 @@ describe('a body that proves malformed while it is answered', () => {
     })
     const socket = connect({ port, host: '127.0.0.1' })
     socket.on('error', () => {
-      // The end of what is received.
+      // The client reads up to the reset.
     })
     const upload = formatRequest({ method: 'POST', target: '/upload', fields: chunked })
     socket.write(`${formatRequest({ target: '/' })}${upload}zz\r\n`)
     await vi.waitFor(() => expect(answers).toHaveLength(2))
-    // What nobody reads any more makes the system reset a connection that is closed.
+    // Unread bytes make the kernel reset the connection when the server closes it.
     await new Promise((resolve) => socket.write('z'.repeat(10_000), resolve))
     const [first] = answers
     first?.end(large)
@@ -47,7 +47,7 @@ describe('a body that proves malformed while it is answered', () => {
     const received = await buffer(socket)
     const begin = received.indexOf('\r\n\r\n') + 4
     expect(received.subarray(begin, begin + large.length).equals(large)).toBe(true)
-    // The end of what was being made is missing.
+    // The second response is cut off: it has no last chunk.
     expect(received.subarray(begin + large.length).toString()).toMatch(/\r\n5\r\nbegun\r\n$/)
   })
 })

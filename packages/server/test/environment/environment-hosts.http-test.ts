@@ -33,12 +33,12 @@ async function valuesOf(port: number): Promise<unknown> {
 }
 
 describe('the module of the environment', () => {
-  test('is answered by Express', async () => {
+  test('is served by Express', async () => {
     const app = express().use(createHandler(await loadSite(directory, { environment })))
     expect(await valuesOf(await startListener(app))).toEqual(environment)
   })
 
-  test('is answered by Fastify', async () => {
+  test('is served by Fastify', async () => {
     const app = Fastify()
     onTestFinished(() => app.close())
     await app.register(serveDist, { site: await loadSite(directory, { environment }) })
@@ -46,7 +46,7 @@ describe('the module of the environment', () => {
     expect(await valuesOf(Number(port))).toEqual(environment)
   })
 
-  test('is answered by the fetch handler, of a copy of the site as well', async () => {
+  test('is served by the fetch handler, also for a copy of the site', async () => {
     const site = await loadSite(directory, { environment })
     for (const each of [site, structuredClone(site)]) {
       const response = await createFetchHandler(each)(new Request(`http://localhost${target}`))
@@ -55,7 +55,7 @@ describe('the module of the environment', () => {
     }
   })
 
-  test('has the values of the environment at each reload of a live site', async () => {
+  test('gets the new values at each reload of a live site', async () => {
     const given: Record<string, string> = { API_URL: 'one' }
     const live = await openLiveSite(directory, { environment: given })
     onTestFinished(() => live.close())
@@ -75,7 +75,7 @@ describe('the module of the environment', () => {
     expect(await valuesOf(port)).toEqual({ API_URL: 'two' })
   })
 
-  test('is made of the process where nothing else is given', async () => {
+  test('uses the process environment by default', async () => {
     process.env['API_URL'] = 'of the process'
     onTestFinished(() => void delete process.env['API_URL'])
     const site = await loadSite(directory)

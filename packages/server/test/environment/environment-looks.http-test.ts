@@ -27,7 +27,7 @@ beforeAll(async () => {
 })
 
 describe('a build with an environment', () => {
-  test('is explained and checked where its values are not set', async () => {
+  test('works with explain and check although no values are set', async () => {
     const { code, stdout, stderr } = await spawnCommand(['explain', '/serve-dist-env.js', directory]).exited
     expect([code, stderr, stdout]).toEqual([
       0,
@@ -40,7 +40,7 @@ describe('a build with an environment', () => {
     expect(await runCheck([directory])).toMatchObject({ code: 0, found: [] })
   })
 
-  test('is explained without a value', async () => {
+  test('is explained without its values', async () => {
     const file = join(await temporaryDirectory(), 'stage.env')
     await writeFile(file, 'APP_API_URL=secret\n')
     const args = ['explain', '/serve-dist-env.js', directory, '--env-file', file]
@@ -49,14 +49,14 @@ describe('a build with an environment', () => {
     expect(stdout).not.toMatch(/secret|31415/)
   })
 
-  test('is checked at a site whose values are others', async () => {
+  test('is checked against a site with other values', async () => {
     const { url } = await startServer(directory, {
       site: { environment: { APP_API_URL: 'https://other.example' } },
     })
     expect(await runCheck([url, '--build', directory, '--all'])).toMatchObject({ code: 0, found: [] })
   })
 
-  test('is compared with its folder without its module', async () => {
+  test('is compared with its folder except for its module', async () => {
     const folder = await buildFixture({ 'index.html': page, [environment.path]: '' }, { environment })
     const { files } = parseManifest(await readFile(join(folder, manifestPath), 'utf8'))
     const same = { unlisted: [], missing: [], changed: [] }
@@ -66,7 +66,7 @@ describe('a build with an environment', () => {
     expect(compareFolder(folder, { files })).toEqual(same)
   })
 
-  test('is a site that holds no value but in the bytes of its module', async () => {
+  test('contains its values only in the bytes of its module', async () => {
     const site = await loadSite(directory, { environment: { APP_API_URL: 'https://only.example' } })
     expect(site.environment).toEqual({
       path: 'serve-dist-env.js',

@@ -37,7 +37,7 @@ beforeAll(async () => {
 })
 
 describe('the module of the environment', () => {
-  test('holds what the process was given, and nothing else', async () => {
+  test('contains the declared values of the process, and no others', async () => {
     const { port } = await startServer(directory, { site: { environment: set } })
     const { status, body } = await rawRequest(port, { target })
     expect([status, await readValues(body.toString())]).toEqual([
@@ -47,7 +47,7 @@ describe('the module of the environment', () => {
     expect(body.toString()).not.toContain('never')
   })
 
-  test('is asked for each time, and has the one coding and no date', async () => {
+  test('is revalidated each time, and has one coding and no date', async () => {
     const { port } = await startServer(directory, { site: { environment: set } })
     const fields = { 'Accept-Encoding': 'zstd, br, gzip' }
     const response = await rawRequest(port, { target, fields })
@@ -69,12 +69,12 @@ describe('the module of the environment', () => {
     expect(head.field('Content-Length')).toBe(response.field('Content-Length'))
   })
 
-  test('has an ETag by its values', async () => {
+  test('has an ETag that depends on its values', async () => {
     expect(await tagOf('a')).toBe(await tagOf('a'))
     expect(await tagOf('a')).not.toBe(await tagOf('b'))
   })
 
-  test('is never kept, whatever rules say; other fields reach it', async () => {
+  test('is never cached, even if a rule sets Cache-Control, but gets other fields of rules', async () => {
     const folder = await build({ _headers: '/*\n  Cache-Control: max-age=60\n  X-Own: yes\n' })
     const { port } = await startServer(folder, {
       site: {
@@ -97,7 +97,7 @@ describe('the module of the environment', () => {
     ).toEqual(['no-cache', undefined, undefined, 'yes', '*'])
   })
 
-  test('is made though its file was changed, with a warning, or is gone', async () => {
+  test('is generated although its file was changed (with a warning) or deleted', async () => {
     const folder = await build()
     const warnings: string[] = []
     const site = {
@@ -122,7 +122,7 @@ describe('the module of the environment', () => {
     expect(await ask()).toEqual(expected)
   })
 
-  test('lets nothing start that lacks a value: all problems at once, without the values', async () => {
+  test('stops the start for invalid values: it lists all problems, without the values', async () => {
     const folder = await build({ 'app.js': 'script' })
     await rm(join(folder, 'app.js'))
     const given = { APP_LIMIT: 'ten-secret', APP_FLAGS: '{secret' }
@@ -132,7 +132,7 @@ describe('the module of the environment', () => {
     expect(refusal).toMatchObject({
       code: 'SD_MANIFEST_MISMATCH',
       problems: [
-        expect.stringContaining('1 file is not what the manifest says'),
+        expect.stringContaining('1 file differs from the manifest'),
         expect.anything(),
         expect.stringContaining('app.js: is missing'),
         'APP_API_URL: the build requires this environment variable, and it is not set',
@@ -151,7 +151,7 @@ describe('the module of the environment', () => {
     }
   })
 
-  test('refuses a text that is none, and JSON of 100,000 levels', async () => {
+  test('rejects an invalid text, and JSON of 100,000 levels', async () => {
     const flags = '['.repeat(100_000) + ']'.repeat(100_000)
     const given: Record<string, string> = JSON.parse(
       JSON.stringify({ APP_API_URL: 'a', APP_FLAGS: flags, APP_LIMIT: 3 }),

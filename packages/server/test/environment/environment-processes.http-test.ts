@@ -25,7 +25,7 @@ const environment: RuntimeEnvironment = {
   },
 }
 const files = { 'index.html': 'page', [environment.path]: 'export default {}' }
-/** A start of Node takes a while on a machine that is busy. */
+/** Starting Node is slow on a busy machine. */
 const patience = { timeout: 20_000, interval: 100 }
 const alone = ['--port', '0']
 const two = [...alone, '--workers', '2']
@@ -48,7 +48,7 @@ async function stop({ child, exited }: RunningCommand): Promise<string> {
   return (await exited).stderr
 }
 
-/** What sixteen new connections get: with workers, from all of them. */
+/** Returns the distinct values that 16 new connections get. With workers, they reach all of them. */
 async function valuesOf(port: number): Promise<unknown[]> {
   const texts = await Promise.all(
     Array.from({ length: 16 }, async () =>
@@ -59,7 +59,7 @@ async function valuesOf(port: number): Promise<unknown[]> {
 }
 
 describe('--env-file', () => {
-  test('gives what the environment does not have, and that alone', async () => {
+  test('sets only variables that the environment lacks', async () => {
     const file = await writeEnvFile('API_URL=https://file.example\nLIMIT=5\nFLAGS={"a":[1]}\nSECRET=x\n')
     const command = spawnCommand([directory, ...alone, '--env-file', file], { env: { LIMIT: '7' } })
     const { port } = await command.listening
@@ -68,11 +68,11 @@ describe('--env-file', () => {
   })
 
   test.each([
-    // Node 20 looks at the flag before us, and ends with words of its own.
+    // Node 20 reads the flag first, and ends with a message of its own.
     ['is missing', undefined, /nowhere\.env/],
     ['is not UTF-8', Buffer.from('A=b\nAPI_URL=\xFFsecret\n', 'latin1'), /line 2 is not UTF-8/],
     ['is a folder', null, /is not a regular file|invalid format/],
-  ])('stops a start where the file %s', async (_what, content, problem) => {
+  ])('stops a start if the file %s', async (_what, content, problem) => {
     const folder = await temporaryDirectory()
     const file = content === null ? folder : join(folder, 'nowhere.env')
     if (content) await writeFile(file, content)
@@ -82,7 +82,7 @@ describe('--env-file', () => {
     expect(stderr).not.toContain('secret')
   })
 
-  test('is put into the environment of an application, where that has no value', async () => {
+  test('sets variables of the application that its environment lacks', async () => {
     const module = join(await temporaryDirectory(), 'app.mjs')
     await writeFile(
       module,
@@ -103,7 +103,7 @@ describe('--env-file', () => {
     await stop(command)
   })
 
-  test('is read again by --watch, also where a link of a ConfigMap is moved', async () => {
+  test("is read again by --watch, also if a ConfigMap's link changes", async () => {
     const mounted = await temporaryDirectory()
     for (const [name, text] of [
       ['one', 'API_URL=one\n'],
@@ -139,28 +139,25 @@ describe('--env-file', () => {
 })
 
 describe('a start', () => {
-  test.each([alone, two])(
-    'that lacks values tells all of them once, and listens nowhere: %j',
-    async (...args) => {
-      const around = Object.fromEntries(
-        Array.from({ length: 10_000 }, (_, index) => [`AROUND_${index}`, 'around']),
-      )
-      const env = { ...around, LIMIT: 'secret', FLAGS: '{secret' }
-      const { code, stdout, stderr } = await spawnCommand([directory, ...args], { env }).exited
-      expect([code, stdout, stderr]).toEqual([
-        1,
-        '',
-        `serve-dist: SD_ENVIRONMENT_INVALID: ${[
-          'API_URL: the build requires this environment variable, and it is not set',
-          'LIMIT: expected a number such as 10 or 0.5',
-          'FLAGS: expected JSON',
-          'set the variables in the environment of the server, or in a file: serve-dist --env-file <file> (.env is not loaded automatically)',
-        ].join('\n')}\n`,
-      ])
-    },
-  )
+  test.each([alone, two])('reports all missing values once, and does not listen: %j', async (...args) => {
+    const around = Object.fromEntries(
+      Array.from({ length: 10_000 }, (_, index) => [`AROUND_${index}`, 'around']),
+    )
+    const env = { ...around, LIMIT: 'secret', FLAGS: '{secret' }
+    const { code, stdout, stderr } = await spawnCommand([directory, ...args], { env }).exited
+    expect([code, stdout, stderr]).toEqual([
+      1,
+      '',
+      `serve-dist: SD_ENVIRONMENT_INVALID: ${[
+        'API_URL: the build requires this environment variable, and it is not set',
+        'LIMIT: expected a number such as 10 or 0.5',
+        'FLAGS: expected JSON',
+        'set the variables in the environment of the server, or in a file: serve-dist --env-file <file> (.env is not loaded automatically)',
+      ].join('\n')}\n`,
+    ])
+  })
 
-  test('with 10,000 variables around takes the listed ones', async () => {
+  test('ignores 10,000 other variables', async () => {
     const around = Object.fromEntries(
       Array.from({ length: 10_000 }, (_, index) => [`AROUND_${index}`, 'around']),
     )
@@ -172,7 +169,7 @@ describe('a start', () => {
   })
 
   test.skipIf(process.platform !== 'linux').each([alone, two])(
-    'refuses bytes that are not UTF-8, and takes a real U+FFFD: %j',
+    'rejects bytes that are not UTF-8, and accepts a real U+FFFD: %j',
     async (...args) => {
       const bin = fileURLToPath(new URL('../../bin/serve-dist.js', import.meta.url))
       const run = async (bytes: string): Promise<string> => {
@@ -195,7 +192,7 @@ describe('a start', () => {
 })
 
 describe.skipIf(process.platform !== 'linux')('workers', () => {
-  test('agree on new values, by a reload and where one that died is replaced', async () => {
+  test('agree on new values after a reload and after a worker is replaced', async () => {
     const file = await writeEnvFile('API_URL=one\n')
     const opsPort = await freePort()
     const command = spawnCommand([
@@ -250,7 +247,7 @@ describe.skipIf(process.platform !== 'linux')('workers', () => {
     await stop(command)
   })
 
-  test('agree where an application writes into its environment', async () => {
+  test('agree if an application changes its environment', async () => {
     const module = join(await temporaryDirectory(), 'app.mjs')
     await writeFile(
       module,
@@ -270,7 +267,7 @@ describe.skipIf(process.platform !== 'linux')('workers', () => {
     expect(await stop(command)).not.toContain('other values')
   })
 
-  test('serve on where one dies and the file is wrong by then', async () => {
+  test('keep serving if one is killed while the file is invalid', async () => {
     const file = await writeEnvFile('API_URL=one\n')
     const command = spawnCommand([directory, ...processes, '--env-file', file])
     const { port } = await command.listening
@@ -286,10 +283,10 @@ describe.skipIf(process.platform !== 'linux')('workers', () => {
     expect(await stop(command)).not.toContain('secret')
   })
 
-  test('agree where the file changes while they load', async () => {
+  test('agree if the file changes while they load', async () => {
     const file = await writeEnvFile('API_URL=one\n')
     const marker = `${file}.read`
-    // The second worker begins once the first has loaded the build, and changes the file.
+    // Worker 2 starts after worker 1 has loaded the build, and then changes the file.
     const fault = `
       import cluster from 'node:cluster'
       import fs from 'node:fs'

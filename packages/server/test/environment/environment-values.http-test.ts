@@ -39,13 +39,13 @@ const hostile = fc.oneof(
     '\uFFFD',
   ),
 )
-/** An environment cannot hold NUL. */
+/** Values that an environment can contain: no NUL. */
 const settable = fc.array(hostile).map((pieces) => pieces.join('').replaceAll('\0', ''))
 const jsonText = fc
   .dictionary(fc.oneof(hostile, fc.constant('__proto__')), fc.jsonValue())
   .map((value) => JSON.stringify(value))
 
-/** A text of so many bytes, of what is most likely to go wrong. */
+/** A text of this size, made of the pieces that most likely cause faults. */
 function large(bytes: number): string {
   const piece = '</script>\u2028 "#$ é\u{1F600}\\u0022\n\uFFFD'
   return piece.repeat(Math.floor(bytes / Buffer.byteLength(piece)))
@@ -56,8 +56,8 @@ async function valuesOf(port: number): Promise<unknown> {
   return await readValues(body.toString())
 }
 
-describe('the application gets', () => {
-  test('what the environment of the process has', async () => {
+describe('the application gets the exact value', () => {
+  test('from the process environment', async () => {
     const names = ['TEXT', 'constructor', '__proto__', 'hasOwnProperty']
     const environments = fc.tuple(fc.tuple(settable, settable, settable, settable), jsonText)
     const run = async (texts: readonly string[], flags: string): Promise<void> => {
@@ -80,7 +80,7 @@ describe('the application gets', () => {
     await run([large(100_000), 'a', 'b', 'c'], JSON.stringify({ a: large(90_000) }))
   })
 
-  test('what a file has', async () => {
+  test('from a file', async () => {
     const file = join(folder, 'stage.env')
     const run = async (value: string, flags: string): Promise<void> => {
       await writeFile(file, `constructor=${quote(value)}\nTEXT=${quote(value)}\nJSON=${quote(flags)}\n`)
@@ -95,7 +95,7 @@ describe('the application gets', () => {
   })
 })
 
-/** Node's form drops carriage returns, and a value ends at its quote. */
+/** Removes what Node's file format cannot express: carriage returns and the quote character. */
 function writable(value: string): string {
   return value.replaceAll(/[\r'\0]/g, '')
 }

@@ -20,7 +20,7 @@ async function build(more: FixtureFiles = {}): Promise<string> {
 }
 
 describe('exportSite', () => {
-  test('writes a folder for each kind of host, with the times of the build', async () => {
+  test("writes a folder for each host, with the build's file times", async () => {
     const site = await loadSite(await build())
     const folder = join(await temporaryDirectory(), 'new')
     expect(await exportSite(site, folder)).toMatchObject({ folder, files: 3, kept: 0, variants: 3, left: [] })
@@ -34,7 +34,7 @@ describe('exportSite', () => {
     expect(mtimeMs).toBe(site.files.get('index.html')?.lastModified)
   })
 
-  test('reads bodies that are not in memory, and refuses bytes of another build', async () => {
+  test('reads bodies that are not in memory, and rejects bytes of another build', async () => {
     const directory = await build()
     const site = await loadSite(directory, { memoryBudget: 0 })
     const folder = await temporaryDirectory()
@@ -46,7 +46,7 @@ describe('exportSite', () => {
     expect(await readFile(join(folder, 'public/index.html'), 'utf8')).toBe('<!doctype html>one')
   })
 
-  test('gives files another time for other bytes where the times of a build are fixed', async () => {
+  test("gives changed files a new time although the build's times are fixed", async () => {
     vi.stubEnv('SOURCE_DATE_EPOCH', '1000000000')
     onTestFinished(() => void vi.unstubAllEnvs())
     const times = await Promise.all(
@@ -60,7 +60,7 @@ describe('exportSite', () => {
     expect(new Set(times).size).toBe(2)
   })
 
-  test('gives variants of one size times of their own, for hosts make entity tags of both', async () => {
+  test('gives variants of equal size different times because hosts derive entity tags from both', async () => {
     const texts = Array.from({ length: 300 }, (_none, index): [string, string] => [
       `assets/t${index}-1a2b3c.txt`,
       Array.from({ length: 400 }, (_number, place) =>
@@ -78,7 +78,7 @@ describe('exportSite', () => {
     expect(tags.filter((tag, index) => tags.indexOf(tag) !== index)).toEqual([])
   })
 
-  test('keeps the build before the one that it puts in, for hosts that are not reloaded yet', async () => {
+  test('keeps the previous build for hosts that have not reloaded yet', async () => {
     const folder = await temporaryDirectory()
     for (const page of ['one', 'two', 'three']) {
       await exportSite(await loadSite(await build({ 'index.html': page })), folder)
@@ -89,7 +89,7 @@ describe('exportSite', () => {
     expect(await readFile(join(folder, 'nginx.conf'), 'utf8')).toContain('root "$site/builds/3";')
   })
 
-  test('refuses a folder of somebody else, and goes on with one that was not finished', async () => {
+  test('refuses a folder that it did not create, and continues in an unfinished export', async () => {
     const site = await loadSite(await build())
     const folder = await temporaryDirectory()
     await writeFile(join(folder, 'letter.txt'), 'Dear Sir or Madam')
@@ -99,7 +99,7 @@ describe('exportSite', () => {
     await exportSite(site, folder)
     expect(await readFile(join(folder, 'public/index.html'), 'utf8')).toBe('<!doctype html>one')
   })
-  test('refuses a folder with a configuration for Caddy, and names the hosts that are left', async () => {
+  test('refuses a folder with a Caddyfile, and names the supported hosts', async () => {
     const site = await loadSite(await build())
     const folder = await temporaryDirectory()
     await exportSite(site, folder)

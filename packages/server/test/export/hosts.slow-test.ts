@@ -20,7 +20,7 @@ import { temporaryDirectory } from '../support/temporary-directory.ts'
 const nginx = await findProgram('nginx')
 const isRequired = process.platform === 'linux' && process.env['CI'] !== undefined
 
-/** Rows of the black-box suite that nginx breaks: docs/export.md has the table. */
+/** Rows of the black-box suite that fail with nginx. docs/export.md lists them. */
 const broken = [
   'Accept-Encoding: *',
   'Accept-Encoding: zstd;q=0.5, br;q=0.501',
@@ -40,15 +40,15 @@ const broken = [
 ]
 
 const differences = [
-  // An encoded control character is a 404, and nginx escapes more characters of a location.
+  // nginx answers 404 for an encoded control character, and escapes more characters of a Location.
   /%0[ad]/,
   /\/(?:quoted|tail) location: /,
   /^\S*%2F\S* /,
   /^\/(?:app\/)?about x-ticks: undefined, /,
 ]
 
-describe.skipIf(nginx === undefined && !isRequired)('nginx, with an exported folder', () => {
-  describe('keeps rows', () => {
+describe.skipIf(nginx === undefined && !isRequired)('nginx with an exported folder', () => {
+  describe('passes rows', () => {
     let directory: string
     let host: PeerServer
     beforeAll(async () => {
@@ -61,7 +61,7 @@ describe.skipIf(nginx === undefined && !isRequired)('nginx, with an exported fol
     })
     afterAll(() => host?.stop())
 
-    test('all of the black-box suite but those that docs/export.md names', async () => {
+    test('passes the black-box suite except for rows that docs/export.md lists', async () => {
       const found = []
       for (const row of blackBoxRows) {
         if (!(await isKept(row, host.port, directory))) found.push(row.what)
@@ -69,13 +69,13 @@ describe.skipIf(nginx === undefined && !isRequired)('nginx, with an exported fol
       expect(found.toSorted()).toEqual(broken)
     })
 
-    test('and nothing is wrong for `serve-dist check`', async () => {
+    test('passes `serve-dist check`', async () => {
       const run = await runCheck([`http://127.0.0.1:${host.port}`, '--build', directory, '--all'])
       expect([run.found, run.stopped]).toEqual([[], undefined])
     })
   })
 
-  describe.each(['/', '/app/'])('of hostile names below %s', (base) => {
+  describe.each(['/', '/app/'])('with hostile names below %s', (base) => {
     let site: Site
     let host: PeerServer
     beforeAll(async () => {
@@ -91,7 +91,7 @@ describe.skipIf(nginx === undefined && !isRequired)('nginx, with an exported fol
     })
     afterAll(() => host?.stop())
 
-    test('answers as we do', async () => {
+    test('answers like serve-dist', async () => {
       const prefixed = hostilePaths.map((each) => base.slice(0, -1) + each)
       const targets = new Set([...site.table.keys(), ...hostilePaths, ...prefixed])
       const wrong = await compareWithServeDist(site, host.port, [...targets])
@@ -112,8 +112,8 @@ async function buildOf(page: string, script: string): Promise<Site> {
   return await loadSite(await buildFixture(files, { ...hashed, serving: { csp: true } }))
 }
 
-describe.skipIf(nginx === undefined && !isRequired)('nginx, while another build is exported', () => {
-  test('answers from the build before until it is reloaded, then from the new one', async () => {
+describe.skipIf(nginx === undefined && !isRequired)('nginx during an export', () => {
+  test('answers from the previous build until it reloads, then from the new one', async () => {
     const folder = await temporaryDirectory()
     await exportSite(await buildOf('one()', 'assets/a-1.js'), folder)
     const host = await startNginx(nginx ?? 'nginx', folder)
@@ -132,7 +132,7 @@ describe.skipIf(nginx === undefined && !isRequired)('nginx, while another build 
     expect(await ask()).toEqual(before)
     host.reload()
     const after = await vi.waitUntil(async () => {
-      // A worker of before may answer the first request, or the second one.
+      // An old nginx worker may answer the first or the second request.
       const answers = await ask()
       return answers.some((answer, index) => answer === before[index]) ? false : answers
     })
@@ -145,7 +145,7 @@ async function isKept({ request, answer }: BlackBoxRow, port: number, directory:
   const { status, fields = {}, file, slice = [] } = answer
   const response = await rawRequest(port, request)
   const isSame = Object.entries(fields).every(([name, value]) => {
-    // Every host takes ranges of what it sends, and names types and lengths of its own errors.
+    // Each host supports ranges, and has its own types and lengths of errors.
     if (name === 'Accept-Ranges' || (name === 'Content-Type' && status === 404)) return true
     const given = response.field(name)
     return value instanceof RegExp ? value.test(given ?? '') : given === value

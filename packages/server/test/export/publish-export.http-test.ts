@@ -16,7 +16,7 @@ async function buildOf(release: number): Promise<string> {
 }
 
 describe('serve-dist publish --export', () => {
-  test('writes the build with the hashed files of those that the store keeps', async () => {
+  test('writes the build with the hashed files that the store keeps', async () => {
     const [home, cwd] = [await temporaryDirectory(), await temporaryDirectory()]
     const run = async (
       folder: string,

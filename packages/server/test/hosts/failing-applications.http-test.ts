@@ -16,7 +16,7 @@ const html = `const text = ${JSON.stringify(compressibleText(20_000))}; res.setH
 const reason = 'res.statusMessage = "wrong\\nX-Split: 1";'
 
 interface Outcome {
-  /** The status that a client gets, or what becomes of its connection. */
+  /** The status that the client gets, or `cut` if its connection is closed early. */
   readonly outcome: number | 'cut'
   readonly log: string
 }
@@ -41,7 +41,7 @@ async function outcomeOf(source: string, coding: string): Promise<Outcome> {
 }
 
 describe.each(['identity', 'br'])(
-  'a client that accepts %s gets an end from an application that',
+  'a client that accepts %s gets a definite result if the application',
   (coding) => {
     const broken = '() => { throw new Error("wrapped") }'
     test.each([
@@ -102,7 +102,7 @@ describe('a function of fetch that rejects', () => {
     ['Symbol("mark")', 'Symbol(mark)'],
     ['0', '0'],
     ['{}', '{}'],
-  ])('with %s is a 500, and the log has it', async (value, shown) => {
+  ])('with %s gets a 500 that the log explains', async (value, shown) => {
     for (const source of [`async () => { throw ${value} }`, `() => { throw ${value} }`]) {
       const { outcome, log } = await outcomeOf(`export const fetch = ${source}`, 'identity')
       expect(outcome).toBe(500)
@@ -112,7 +112,7 @@ describe('a function of fetch that rejects', () => {
   })
 })
 
-test('a Node handler of one parameter is a 500, and the log says how it is told from one of fetch', async () => {
+test('a Node handler of one parameter gets a 500, and the log explains how serve-dist distinguishes handlers', async () => {
   const source = 'export default function (req) { arguments[1]?.end("made") }'
   const { outcome, log } = await outcomeOf(source, 'identity')
   expect(outcome).toBe(500)
@@ -122,7 +122,7 @@ test('a Node handler of one parameter is a 500, and the log says how it is told 
 describe('a module whose top-level await never ends', () => {
   const never = 'await new Promise(() => {}); export default (req, res) => res.end()'
 
-  test('ends the command where nothing can end it', async () => {
+  test('ends the command if nothing else is pending', async () => {
     const directory = await writeFixture({ 'entry.mjs': 'export * from "./waits.mjs"', 'waits.mjs': never })
     const args = [build, '--port', '0', '--ssr', 'entry.mjs']
     const { code, stderr } = await spawnCommand(args, { cwd: directory }).exited
@@ -136,10 +136,10 @@ describe('a module whose top-level await never ends', () => {
 
   test.each([
     ['in one process', 'setInterval(() => {}, 1000)', []],
-    // Their channel to the primary stays open.
+    // The worker's channel to the primary process stays open.
     ['in workers', '', ['--workers', '2']],
   ])(
-    'is named after some seconds where something could end it, %s; a signal ends the command',
+    'is reported after some seconds if other work is pending, %s; a signal ends the command',
     async (_what, more, flags) => {
       const directory = await writeFixture({ 'entry.mjs': `${more};${never}` })
       const args = [build, '--port', '0', '--ssr', 'entry.mjs', ...flags]

@@ -7,7 +7,7 @@ import { loadSite } from '../../src/load/load-site.ts'
 import { buildFixture } from '../support/build-fixture.ts'
 import { compressibleText } from '../support/compressible-text.ts'
 
-test('the Fastify plugin looks on the disk for files that appeared, and else asks the routes', async () => {
+test('the Fastify plugin looks on the disk for new files, then calls the routes', async () => {
   const directory = await buildFixture({ 'index.html': 'page' })
   const app = Fastify()
   onTestFinished(() => app.close())
@@ -21,7 +21,7 @@ test('the Fastify plugin looks on the disk for files that appeared, and else ask
 })
 
 test.each([false, true])(
-  'the Fastify plugin sends what hooks before it have set, once, looking on the disk: %s',
+  'the Fastify plugin sends the fields of earlier hooks once, for files on the disk: %s',
   async (fileSystemFallback) => {
     const app = Fastify()
     onTestFinished(() => app.close())
@@ -44,12 +44,12 @@ test.each([false, true])(
   },
 )
 
-test('the Fastify plugin refuses a prefix, which the build would not know of', async () => {
+test('the Fastify plugin rejects a prefix because the build does not know it', async () => {
   const site = await loadSite(await buildFixture({ 'index.html': 'page' }, { base: '/sub/' }))
   const refused = Fastify()
   onTestFinished(() => refused.close())
   void refused.register(serveDist, { site, prefix: '/other' })
-  await expect(refused.ready()).rejects.toThrow(/^prefix: the plugin answers for the whole instance/)
+  await expect(refused.ready()).rejects.toThrow(/^prefix: the plugin serves the whole instance/)
 
   for (const options of [{}, { prefix: '/sub' }, { prefix: '/sub/' }]) {
     const app = Fastify()

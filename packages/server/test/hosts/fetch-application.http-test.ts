@@ -3,12 +3,12 @@ import { connect, createServer } from 'node:http2'
 import { expect, onTestFinished, test } from 'vitest'
 import { adaptFetchHandler } from '../../src/application/node-handler.ts'
 
-// An answer of two would be a rejection that nobody handles: it ends a process that has no handler of its own for these.
+// Two answers would be an unhandled rejection, which ends the process.
 test.each([
-  ['has a method that it would write in capitals', { ':method': 'get' }],
-  ['has a method that it forbids', { ':method': 'trace' }],
-  ['has a scheme of which it reads no host', { ':scheme': 'file', ':authority': 'a', host: 'a:80' }],
-])('a request that %s has one answer, that of its error', async (_what, fields) => {
+  ['has a method that `Request` changes to capitals', { ':method': 'get' }],
+  ['has a method that `Request` forbids', { ':method': 'trace' }],
+  ['has a scheme without a host', { ':scheme': 'file', ':authority': 'a', host: 'a:80' }],
+])('a request that %s gets one answer: that of its error', async (_what, fields) => {
   const handler = adaptFetchHandler(() => new Response('page'))
   const errors: unknown[] = []
   const server = createServer((request, response) => {

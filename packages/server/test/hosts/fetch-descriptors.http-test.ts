@@ -9,7 +9,7 @@ import { buildFixture } from '../support/build-fixture.ts'
 import { listOpenFilesIn } from '../support/list-open-files-in.ts'
 
 describe.skipIf(process.platform !== 'linux')('a streamed body through fetch', () => {
-  test('holds nothing open while nobody reads it, and closes when it is cancelled or read', async () => {
+  test('opens its file only while it is read, and closes it at the end or when cancelled', async () => {
     const directory = await buildFixture({ 'big.bin': 'x'.repeat(300_000) })
     const handle = createFetchHandler(await loadSite(directory, { memoryBudget: 0 }))
     const ask = async (): Promise<Response | undefined> => await handle(new Request('http://x/big.bin'))
@@ -28,7 +28,7 @@ describe.skipIf(process.platform !== 'linux')('a streamed body through fetch', (
     expect(listOpenFilesIn(directory)).toHaveLength(0)
   })
 
-  test('is of the build that decided it, though another one took its place before it was read', async () => {
+  test('has the bytes of the build that decided it, although another build was swapped in before the read', async () => {
     const directory = await buildFixture({ 'big.bin': 'x'.repeat(300_000) })
     const live = await openLiveSite(directory, { memoryBudget: 0 })
     const handle = createFetchHandler(live)
@@ -47,7 +47,7 @@ describe.skipIf(process.platform !== 'linux')('a streamed body through fetch', (
     await expect.poll(() => listOpenFilesIn(directory)).toEqual([])
   })
 
-  test('is a clean 404 when its file has gone', async () => {
+  test('becomes a 404 if its file is deleted', async () => {
     const directory = await buildFixture({ 'big.bin': 'x'.repeat(300_000) })
     const site = await loadSite(directory, { memoryBudget: 0 })
     const handle = createFetchHandler(site, { onProblem: () => undefined })

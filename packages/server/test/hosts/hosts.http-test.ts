@@ -24,13 +24,13 @@ afterAll(async () => {
   await Promise.all(closers.splice(0).map((close) => close()))
 })
 
-/** Requests that a server of Node's in this process has had. */
+/** The number of requests that a Node server of this process has handled. */
 let handled = 0
 subscribe('http.server.request.start', () => (handled += 1))
 
 const load = ({ directory, memoryBudget }: BlackBoxSite) => loadSite(directory, { memoryBudget })
 
-/** What stands behind us where hosts speak `fetch`. */
+/** Answers requests that a fetch host passes on. */
 function answerBehind({ method, url }: Request): Response {
   const { pathname, search } = new URL(url)
   return new Response(`${method} ${pathname}${search}`, { status: passedOn })
@@ -99,7 +99,7 @@ const hosts: readonly BlackBoxHost[] = [
   {
     name: 'Fastify',
     role: 'middleware',
-    // Its router reads the path before any hook runs.
+    // The router parses the path before any hook runs.
     ownAnswers: ['a malformed path'],
     async start(site) {
       const app = Fastify()
@@ -145,7 +145,7 @@ const hosts: readonly BlackBoxHost[] = [
   {
     name: 'h3',
     role: 'middleware',
-    // It reads the path before any middleware runs.
+    // The host parses the path before any middleware runs.
     ownAnswers: ['a malformed path'],
     async start(site) {
       const answer = createFetchHandler(await load(site))
@@ -160,7 +160,7 @@ const hosts: readonly BlackBoxHost[] = [
   },
 ]
 
-// Of the others, each has a socket of its own: no engine of ours answers there.
+// The other hosts own their sockets, so the native engine does not serve there.
 for (const host of isNative ? hosts.slice(0, 1) : hosts) describeBlackBox(host)
 
 function portOf(address: AddressInfo | string | null | undefined): number {

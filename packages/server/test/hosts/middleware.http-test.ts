@@ -19,7 +19,7 @@ const immutable = 'public, max-age=31536000, immutable'
 
 type Middleware = (request: IncomingMessage, response: ServerResponse, next: () => void) => void
 
-// Its types ask for an Express request, of which it uses what Node's has.
+// The types require an Express request, but the code uses only Node's.
 const compressing: Middleware = (request, response, next) =>
   Reflect.apply(compression({ threshold: 0 }), undefined, [request, response, next])
 
@@ -39,7 +39,7 @@ const setting: Middleware = (_request, response, next) => {
   next()
 }
 
-/** What somebody may have said of a body of his own. */
+/** Sets fields that describe another body. */
 const describing: Middleware = (_request, response, next) => {
   response.setHeader('Content-Type', 'text/css')
   response.setHeader('Content-Length', '5')
@@ -50,7 +50,7 @@ const describing: Middleware = (_request, response, next) => {
   next()
 }
 
-/** What somebody may have said of the time for which CDNs keep his own answers. */
+/** Sets fields that tell CDNs how long to keep other responses. */
 const keeping: Middleware = (_request, response, next) => {
   response.setHeader('CDN-Cache-Control', 'max-age=60')
   response.setHeader('Surrogate-Control', 'max-age=60')
@@ -58,7 +58,7 @@ const keeping: Middleware = (_request, response, next) => {
   next()
 }
 
-/** What stands behind the handler: it says that it was asked, and for what. */
+/** The handler after serve-dist. Its response reports what it got. */
 function answerNext(request: IncomingMessage, response: ServerResponse): void {
   response.statusCode = 299
   response.end(`next ${request.method} ${request.url}`)
@@ -117,7 +117,7 @@ beforeAll(async () => {
   severalPages = await loadSite(await buildFixture({ ...files, '404.html': 'not found' }, options))
 })
 
-/** What is asked, and the status that comes back; 299 is what stands behind. */
+/** Requests and their statuses. 299 is the status of the next handler. */
 const exchanges: readonly (readonly [string, RawRequest, number])[] = [
   ['a page', { target: '/' }, 200],
   ['a file in zstd', { target: '/assets/app-1a2b3c.js', fields: { 'Accept-Encoding': 'zstd, br' } }, 200],
@@ -154,7 +154,7 @@ describe.each(Object.keys(hosts))('as middleware of %s', (name) => {
     return host(middlewares)
   }
 
-  test.each(exchanges)('%s is answered as ever, or passed on', async (_what, request, status) => {
+  test.each(exchanges)('%s gets the usual answer, or is passed on', async (_what, request, status) => {
     for (const site of [held, streamed]) {
       const response = await rawRequest(await start(handler(site)), request)
       expect(response.status).toBe(status)
@@ -164,7 +164,7 @@ describe.each(Object.keys(hosts))('as middleware of %s', (name) => {
     }
   })
 
-  test('answers with the very fields and bytes of the server of its own', async () => {
+  test('sends the same fields and bytes as the server', async () => {
     const [alone, behind] = await Promise.all([startListener(createHandler(held)), start(handler(held))])
     for (const [what, request, status] of exchanges) {
       if (status === 299) continue
@@ -175,7 +175,7 @@ describe.each(Object.keys(hosts))('as middleware of %s', (name) => {
     }
   })
 
-  test('passes the whole request on, its query too', async () => {
+  test('passes the whole request on, including its query', async () => {
     const response = await rawRequest(await start(handler(held)), {
       method: 'POST',
       target: '/api/a%20b?c=%64',
@@ -183,7 +183,7 @@ describe.each(Object.keys(hosts))('as middleware of %s', (name) => {
     expect(response.body.toString()).toBe('next POST /api/a%20b?c=%64')
   })
 
-  test('gives a navigation the page where its options say so, and nothing else', async () => {
+  test('gives only navigations the page if the fallback is spa', async () => {
     const port = await start(handler(held, { fallback: 'spa' }))
     const page = await rawRequest(port, { target: '/users', fields: navigation })
     expect([page.status, page.field('Content-Type')]).toEqual([200, 'text/html; charset=utf-8'])
@@ -193,7 +193,7 @@ describe.each(Object.keys(hosts))('as middleware of %s', (name) => {
     }
   })
 
-  test('gives a navigation the 404 page where its options say so', async () => {
+  test('gives navigations the 404 page if the fallback is 404', async () => {
     const [silent, told] = await Promise.all([
       start(handler(severalPages)),
       start(handler(severalPages, { fallback: '404' })),
@@ -203,7 +203,7 @@ describe.each(Object.keys(hosts))('as middleware of %s', (name) => {
     expect([passed.status, answered.status, answered.body.toString()]).toEqual([299, 404, 'not found'])
   })
 
-  test('behind compression() is not encoded again', async () => {
+  test('after compression() is not encoded twice', async () => {
     for (const site of [held, streamed]) {
       const port = await start(compressing, handler(site))
       for (const coding of ['zstd', 'br', 'gzip']) {
@@ -223,7 +223,7 @@ describe.each(Object.keys(hosts))('as middleware of %s', (name) => {
     }
   })
 
-  test('behind compression() nothing of the identity is encoded, in whole or in part', async () => {
+  test('after compression() sends the identity and its ranges unencoded', async () => {
     for (const site of [held, streamed]) {
       const port = await start(compressing, handler(site))
       const target = '/assets/app-1a2b3c.js'
@@ -250,7 +250,7 @@ describe.each(Object.keys(hosts))('as middleware of %s', (name) => {
     [{ target: '/pixels.png', fields: { 'If-Match': '"x"' } }, 412, 'text/plain; charset=utf-8', undefined],
     [{ target: '/docs' }, 308, undefined, undefined],
     [{ target: '/docs/' }, 200, 'text/html; charset=utf-8', 'de'],
-  ])('keeps no field that describes another body: %j', async (request, status, type, language) => {
+  ])('removes fields that describe another body: %j', async (request, status, type, language) => {
     const port = await start(describing, handler(held))
     const response = await rawRequest(port, request)
     expect([response.status, response.field('Content-Type')]).toEqual([status, type])
@@ -266,7 +266,7 @@ describe.each(Object.keys(hosts))('as middleware of %s', (name) => {
     ['/', { 'Accept-Encoding': '*;q=0' }, 406],
     ['/', { 'If-Match': '"x"' }, 412],
     ['/', { Range: 'bytes=99999999-' }, 416],
-  ])('lets no CDN keep the error of %s under %j', async (target, fields, status) => {
+  ])('prevents CDNs from caching the error of %s with %j', async (target, fields, status) => {
     const port = await start(keeping, handler(held))
     const response = await rawRequest(port, { target, fields })
     const kept = ['Cache-Control', 'CDN-Cache-Control', 'Surrogate-Control', 'Expires'].map(response.field)
@@ -279,12 +279,12 @@ describe.each(Object.keys(hosts))('as middleware of %s', (name) => {
     ['origin, accept-encoding', '/', 'origin, accept-encoding'],
     ['*', '/', '*'],
     ['Origin', '/pixels.png', 'Origin'],
-  ])('extends a Vary that is there already: %s of %s becomes %s', async (before, target, after) => {
+  ])('extends an existing Vary: %s of %s becomes %s', async (before, target, after) => {
     const response = await rawRequest(await start(varying(before), handler(held)), { target })
     expect(response.field('Vary')).toBe(after)
   })
 
-  test('replaces fields of the same name, and keeps others', async () => {
+  test('replaces fields of the same name, and keeps the others', async () => {
     const response = await rawRequest(await start(setting, handler(held)), {
       target: '/assets/app-1a2b3c.js',
     })
@@ -295,13 +295,13 @@ describe.each(Object.keys(hosts))('as middleware of %s', (name) => {
     ])
   })
 
-  test('a malformed path is 400 and goes no further', async () => {
+  test('a malformed path gets 400 and is not passed on', async () => {
     const response = await rawRequest(await start(handler(held)), { target: '/%' })
     expect(response.status).toBe(400)
   })
 })
 
-test('a rule whose value is the name of a field does not let compression() encode a part', async () => {
+test("a rule's value that is a field name does not let compression() encode a range", async () => {
   const site = await loadSite(await buildFixture({ 'a.txt': compressibleText(30_000) }), {
     rules: { headers: { '**': { 'Access-Control-Expose-Headers': 'Content-Encoding' } } },
   })
@@ -313,7 +313,7 @@ test('a rule whose value is the name of a field does not let compression() encod
 })
 
 describe('as middleware of Express under a path', () => {
-  test('answers for the rest of the path, as Express hands it over', async () => {
+  test('matches the rest of the path, as Express passes it', async () => {
     const app = express()
     app.use('/sub', createHandler(held))
     app.use(answerNext)
@@ -327,7 +327,7 @@ describe('as middleware of Express under a path', () => {
     ['Express 5', () => express().use('/sub', handler(held)).use(answerNext)],
     ['Express 4', () => express4().use('/sub', handler(held)).use(answerNext)],
     ['Connect', () => connect().use('/sub', handler(held)).use(answerNext)],
-  ])('redirects inside of it: %s', async (name, make) => {
+  ])('redirects within that path: %s', async (name, make) => {
     const port = await startListener(make())
     const locationOf = async (target: string): Promise<unknown> => {
       const response = await rawRequest(port, { target })
@@ -336,7 +336,7 @@ describe('as middleware of Express under a path', () => {
     expect(await locationOf('/sub/docs?a=b')).toEqual([308, '/sub/docs/?a=b'])
     expect(await locationOf('/sub/docs/')).toEqual([200, undefined])
     expect(await locationOf('/sub/')).toEqual([200, undefined])
-    // Connect does not tell the mount from a target that somebody rewrote.
+    // Connect cannot tell a mount path from a rewritten URL.
     expect(await locationOf('/sub?a=b')).toEqual(name === 'Connect' ? [200, undefined] : [308, '/sub/?a=b'])
   })
 })

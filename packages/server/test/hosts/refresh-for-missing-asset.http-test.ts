@@ -18,7 +18,7 @@ import { startListener } from '../support/start-listener.ts'
 const appType = { appType: 'spa', assetsDirectory: 'assets' } as const
 const passedOn = 299
 
-/** Two builds, and a holder that finds the second when it looks again. */
+/** Builds a site holder that finds a second build when it refreshes. */
 async function behind(): Promise<{
   holder: SiteHolder
   looks: () => number
@@ -33,7 +33,7 @@ async function behind(): Promise<{
     current: first,
     async refreshForMissingAsset() {
       looks += 1
-      // Requests that come meanwhile share this look.
+      // Requests that arrive now share this refresh.
       for (let turn = 0; turn < 10; turn += 1) await nextTurn()
       holder.current = second
     },
@@ -94,8 +94,8 @@ const hosts: readonly (readonly [
   ],
 ]
 
-describe.each(hosts)('a holder that can look again, behind %s', (_name, missing, start) => {
-  test('looks before a hashed file that nobody has is a 404, and the file is there', async () => {
+describe.each(hosts)('a site holder that can refresh, behind %s', (_name, missing, start) => {
+  test('refreshes before it answers 404 for a missing hashed file, then serves the file', async () => {
     const { holder, looks } = await behind()
     const ask = await start(holder)
     expect(await ask('/assets/a-2.js')).toEqual([200, 'two'])
@@ -103,7 +103,7 @@ describe.each(hosts)('a holder that can look again, behind %s', (_name, missing,
     expect(looks()).toBe(1)
   })
 
-  test('is asked once more, and then it is a 404 or somebody else answers', async () => {
+  test('refreshes once, then answers 404 or passes the request on', async () => {
     const { holder, looks } = await behind()
     const ask = await start(holder)
     const [status, body] = await ask('/assets/a-3.js')
@@ -111,7 +111,7 @@ describe.each(hosts)('a holder that can look again, behind %s', (_name, missing,
     expect(body).toBe(missing === 404 ? '404 Not Found\n' : '')
   })
 
-  test('is not asked about anything else', async () => {
+  test('does not refresh for other paths', async () => {
     const { holder, looks, first } = await behind()
     const ask = await start(holder)
     for (const target of ['/', '/assets/a-1.js', '/nothing.js', '/assets/route', '/assets/a-3.js.map'])
@@ -120,7 +120,7 @@ describe.each(hosts)('a holder that can look again, behind %s', (_name, missing,
     expect([looks(), holder.current]).toEqual([0, first])
   })
 
-  test('is asked after the disk', async () => {
+  test('looks on the disk before it refreshes', async () => {
     const { holder, looks, directory } = await behind()
     await writeFile(join(directory, 'assets/late.js'), 'late')
     const ask = await start(holder, { fileSystemFallback: true })
@@ -131,7 +131,7 @@ describe.each(hosts)('a holder that can look again, behind %s', (_name, missing,
     expect(looks()).toBe(1)
   })
 
-  test('where it cannot look, nobody waits', async () => {
+  test('answers at once if it cannot refresh', async () => {
     const { first } = await behind()
     const ask = await start({ current: first })
     expect(await ask('/assets/a-2.js')).toMatchObject([missing, expect.anything()])

@@ -24,12 +24,15 @@ const runtimes = [
   },
 ]
 
-/** Without the binary nothing can be seen; where everything has to be tested (`CI`), that is a failure. */
+/** The tests need the binaries. In `CI`, a missing binary is a failure. */
 const installed = runtimes.filter(({ program }) => program !== undefined)
 describe('the runtimes that are not Node', () => {
-  test.skipIf(installed.length < runtimes.length && process.env['CI'] === undefined)('are installed', () => {
-    expect(installed).toEqual(runtimes)
-  })
+  test.skipIf(installed.length < runtimes.length && process.env['CI'] === undefined)(
+    'are installed in CI',
+    () => {
+      expect(installed).toEqual(runtimes)
+    },
+  )
 })
 
 for (const { name, program = '', args, host, ...differences } of installed) {
@@ -43,7 +46,7 @@ for (const { name, program = '', args, host, ...differences } of installed) {
   })
 }
 
-/** The binary of an installed package: its own command would have to be written by an install script. */
+/** Returns the path of the package's binary. Its own command requires an install script. */
 function findProgram(name: string, binary: string): string | undefined {
   try {
     return createRequire(createRequire(import.meta.url).resolve(`${name}/package.json`)).resolve(binary)

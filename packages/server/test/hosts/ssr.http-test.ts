@@ -20,7 +20,7 @@ const require = createRequire(import.meta.url)
 const urlOf = (name: string): string => JSON.stringify(pathToFileURL(require.resolve(name)).href)
 const text = compressibleText(20_000)
 
-/** A server build as React Router writes it: a page, and a route of data alone. */
+/** A React Router server build with a page and a data route. */
 const serverBuild = `
 import { createElement } from 'react'
 import { renderToStaticMarkup } from 'react-dom/server'
@@ -53,21 +53,21 @@ beforeAll(async () => {
   )
 })
 
-/** Serves the build with a module behind it. */
+/** Serves the build with an application module. */
 async function serveWith(source: string, handler = {}): Promise<number> {
   const directory = await writeFixture({ 'entry.mjs': source })
   const { port } = await startServer(build, { ssr: join(directory, 'entry.mjs'), handler })
   return port
 }
 
-/** A page as a client gets it that decodes. */
+/** Gets a page and decodes it. */
 async function fetchText(port: number, coding: string): Promise<{ status: number; body: string }> {
   const headers = { 'Accept-Encoding': coding }
   const response = await fetch(`http://127.0.0.1:${port}/page`, { headers })
   return { status: response.status, body: await response.text() }
 }
 
-describe('a module behind the build', () => {
+describe('an application module', () => {
   test.each([
     ['a Node handler', 'export default (req, res) => res.end(`made ${req.url}`)'],
     ['a Node handler with a next', 'export const handler = (req, res, next) => res.end(`made ${req.url}`)'],
@@ -101,7 +101,7 @@ describe('a module behind the build', () => {
     ],
     ['a middleware', 'export const middleware = (req, res, next) => res.end(`made ${req.url}`)'],
     [
-      'fetch beside a Node handler',
+      'fetch next to a Node handler',
       'export default (req, res) => res.end("other"); export const fetch = ({ url }, context) => new Response(`made ${new URL(url).pathname}`)',
     ],
   ])('may be %s', async (_what, source) => {
@@ -136,7 +136,7 @@ describe('a module behind the build', () => {
     ['react-router', '{}'],
     ['react-router', '{ v8_middleware: true }'],
     ['react-router8', '{}'],
-  ])('says in the log that a handler of %s (future: %s) looks like one of fetch', async (name, future) => {
+  ])('logs that a handler of %s (future: %s) looks like a fetch handler', async (name, future) => {
     const written = vi.spyOn(process.stderr, 'write').mockReturnValue(true)
     const port = await serveWith(
       `import { createRequestHandler } from ${urlOf(name)}
@@ -152,7 +152,7 @@ describe('a module behind the build', () => {
     expect(log).toContain('this looks like a fetch handler: export it as `fetch`')
   })
 
-  test('is not asked for scripts and other assets of another build, and for everything else below the assets', async () => {
+  test('does not get requests for stale assets, but gets all others below the assets folder', async () => {
     const built = await buildFixture(
       { 'assets/app-1.js': 'script' },
       { assetsDirectory: 'assets', appType: 'custom' },
@@ -187,7 +187,7 @@ describe('a module behind the build', () => {
     }
   })
 
-  test('sees no request that the build answers', async () => {
+  test('gets no request that the build answers', async () => {
     const port = await serveWith(
       'const seen = []; export default (req, res) => { seen.push(req.method + req.url); res.end(seen.join()) }',
     )
@@ -197,7 +197,7 @@ describe('a module behind the build', () => {
     expect(body.toString()).toBe('GET/seen')
   })
 
-  test('that answers a body without waiting for it has its page sent whole when that proves malformed', async () => {
+  test('that ignores a request body gets its page sent whole if the body is malformed', async () => {
     const port = await serveWith(
       'export default (req, res) => { res.setHeader("Content-Type", "text/html"); res.end("page ".repeat(1000)) }',
     )
@@ -214,7 +214,7 @@ describe('a module behind the build', () => {
     ['two Hosts', 'Host: a\r\nHost: b\r\n\r\n'],
     ['two Hosts and 100-continue', 'Host: a\r\nHost: b\r\nExpect: 100-continue\r\n\r\n'],
     ['an expectation that is not met', 'Host: a\r\nExpect: x\r\n\r\n'],
-  ])('sees nothing that comes behind a request with %s', async (_what, fields) => {
+  ])('gets nothing after a request with %s', async (_what, fields) => {
     const port = await serveWith(
       'const seen = []; export default (req, res) => { seen.push(req.method + req.url); res.end(seen.join()) }',
     )
@@ -232,7 +232,7 @@ describe('a module behind the build', () => {
     expect(body.toString()).toBe('GET/before,GET/before,GET/before,GET/seen')
   })
 
-  test('gets pages that the build does not have, and other methods', async () => {
+  test('gets requests for unknown pages, and other methods', async () => {
     const port = await serveWith('export default (req, res) => res.end(`${req.method} ${req.url}`)')
     const page = await rawRequest(port, { target: '/users?x=1', fields: navigation })
     expect(page.body.toString()).toBe('GET /users?x=1')
@@ -240,7 +240,7 @@ describe('a module behind the build', () => {
     expect(posted.body.toString()).toBe('POST /')
   })
 
-  test('gets no page where the fallback is asked for', async () => {
+  test('gets no navigation if a fallback is configured', async () => {
     const port = await serveWith('export default (req, res) => res.end("made")', { fallback: 'spa' })
     const page = await rawRequest(port, { target: '/users', fields: navigation })
     expect(page.field('Content-Type')).toBe('text/html; charset=utf-8')
@@ -248,7 +248,7 @@ describe('a module behind the build', () => {
     expect(body.toString()).toBe('made')
   })
 
-  test('reads the body of a request', async () => {
+  test('reads the request body', async () => {
     const port = await serveWith(
       'export default { fetch: async (request) => new Response(await request.text()) }',
     )
@@ -261,13 +261,13 @@ describe('a module behind the build', () => {
     expect(response.body.toString()).toBe('hello')
   })
 
-  test('that passes a request on leaves a 404', async () => {
+  test('that passes a request on causes a 404', async () => {
     const port = await serveWith('export default (req, res, next) => next()')
     const response = await rawRequest(port, { target: '/unknown' })
     expect([response.status, response.field('Cache-Control')]).toEqual([404, 'no-store'])
   })
 
-  test('that passes a navigation on leaves it to the 404 page of the build, in the coding of its file', async () => {
+  test("that passes a navigation on causes the build's 404 page, in its file's coding", async () => {
     const html = compressibleText(2000, 'lost')
     const folder = await buildFixture({ '404.html': html, 'a.txt': 'a' }, { appType: 'custom' })
     const entry = await writeFixture({ 'entry.mjs': 'export default (req, res, next) => next()' })
@@ -286,7 +286,7 @@ describe('a module behind the build', () => {
     expect(posted.status).toBe(404)
   })
 
-  test('keeps several cookies apart', async () => {
+  test('sends several cookies separately', async () => {
     const port = await serveWith(
       `export default () => {
       const headers = new Headers(); headers.append("Set-Cookie", "a=1"); headers.append("Set-Cookie", "b=2")
@@ -300,7 +300,7 @@ describe('a module behind the build', () => {
   })
 })
 
-describe('what a module answers', () => {
+describe('the response of a module', () => {
   const decoders: Readonly<Record<ContentCoding, (bytes: Buffer) => Buffer>> = {
     zstd: (bytes) => zlib.zstdDecompressSync(bytes),
     br: brotliDecompressSync,
@@ -338,7 +338,7 @@ describe('what a module answers', () => {
       'Express',
       `import express from ${urlOf('express')}; export const app = express(); app.get("*all", (req, res) => res.type("html").send(text))`,
     ],
-  ])('is encoded when it is sent by %s', async (_what, source) => {
+  ])('is encoded if it is sent by %s', async (_what, source) => {
     const port = await serveWith(html + source)
     for (const coding of liveCodings) {
       const response = await rawRequest(port, { target: '/page', fields: { 'Accept-Encoding': coding } })
@@ -352,7 +352,7 @@ describe('what a module answers', () => {
     expect(plain.body.toString()).toBe(text)
   })
 
-  test('has another validator when it is encoded, and a Vary that is extended', async () => {
+  test('has another validator when it is encoded, and an extended Vary', async () => {
     const port = await serveWith(
       `${html} export default (req, res) => res.writeHead(200, { ...type, ETag: '"x"', Vary: 'Cookie' }).end(text)`,
     )
@@ -369,7 +369,7 @@ describe('what a module answers', () => {
     ])
   })
 
-  test('has the same Vary and a validator as weak in its 304 and 206', async () => {
+  test('has the same Vary and weak validator in its 304 and 206', async () => {
     const port = await serveWith(
       `${html} import express from ${urlOf('express')}; export const app = express()
        app.get("/part", (req, res) => res.writeHead(206, { ...type, ETag: '"x"', 'Content-Range': 'bytes 0-8/20000' }).end(text.slice(0, 9)))
@@ -403,7 +403,7 @@ describe('what a module answers', () => {
     expect(gunzipSync(response.body).toString()).toBe(text)
   })
 
-  test('keeps its length when it is too small to be encoded', async () => {
+  test('keeps its length if it is too small to be encoded', async () => {
     const port = await serveWith(
       'export default (req, res) => { res.setHeader("Content-Type", "text/plain"); res.end("small") }',
     )
@@ -427,9 +427,9 @@ describe('what a module answers', () => {
       release = async () => { await writer.write(new TextEncoder().encode('<p>last')); writer.close() }
       return new Response(readable, { headers: { 'Content-Type': 'text/html' } }) }`,
     ],
-  ])('streams: what %s has written is there before the rest is made', async (_what, source) => {
+  ])('is streamed: %s sends its first part before it makes the rest', async (_what, source) => {
     const port = await serveWith(source)
-    // Node's own fetch decodes no zstd.
+    // Node's fetch does not decode zstd.
     for (const coding of ['br', 'gzip', 'identity']) {
       const response = await fetch(`http://127.0.0.1:${port}/page`, {
         headers: { 'Accept-Encoding': coding },
@@ -445,14 +445,14 @@ describe('what a module answers', () => {
 })
 
 describe('liveCodings', () => {
-  test('has zstd where Node has it', () => {
+  test('is encoded with zstd if Node supports it', () => {
     const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
     const hasZstd = major > 23 || (major === 23 && minor >= 8) || (major === 22 && minor >= 15)
     expect([...liveCodings]).toEqual(hasZstd ? ['zstd', 'br', 'gzip'] : ['br', 'gzip'])
   })
 })
 
-describe('a module that fails', () => {
+describe('a failing module', () => {
   test.each([
     ['throws', 'export default (req, res) => { res.setHeader("X-Mine", "1"); throw new Error("broken") }'],
     ['rejects', 'export default async (req, res) => { throw new Error("broken") }'],
@@ -464,7 +464,7 @@ describe('a module that fails', () => {
       `import express from ${urlOf('express')}; export const app = express(); app.use(() => { throw new Error("broken") })`,
     ],
     ['rejects with nothing', 'export default async (req, res) => { throw undefined }'],
-  ])('when it %s answers 500 and goes on', async (_what, source) => {
+  ])('gets a 500 if it %s, and the server keeps running', async (_what, source) => {
     const port = await serveWith(source)
     for (let times = 0; times < 2; times += 1) {
       const response = await rawRequest(port, { target: '/page' })
@@ -484,7 +484,7 @@ describe('a module that fails', () => {
       'a stream',
       'export default (request) => new Response(new ReadableStream({ pull(c) { if (this.sent) return c.error(new Error("broken")); this.sent = true; c.enqueue(new TextEncoder().encode("begun")) } }), { headers: { "Content-Type": "text/html" } })',
     ],
-  ])('in mid-body cuts the connection: %s', async (_what, source) => {
+  ])('cuts the connection if it fails in mid-body: %s', async (_what, source) => {
     const port = await serveWith(source)
     for (const coding of ['br', 'identity']) {
       const connection = await openConnection(port)
@@ -503,9 +503,9 @@ describe('a module that fails', () => {
       true,
     ],
     ['ends it', `${begin} await told; res.end()`, false],
-    ['ends it, then fails', `${begin} await told; res.end(); throw new Error("broken")`, false],
+    ['ends its response, then fails', `${begin} await told; res.end(); throw new Error("broken")`, false],
   ])(
-    'in mid-body resets a connection whose end would be that of the answer: %s',
+    'resets a connection whose end would look like the end of the body: %s',
     async (_what, source, isCut) => {
       const stderr = vi.spyOn(process.stderr, 'write').mockReturnValue(true)
       const port = await serveWith(
@@ -532,7 +532,7 @@ describe('a module that fails', () => {
     ['HTTP/1.1', `res.removeHeader("Transfer-Encoding"); ${begin}`, true],
     ['HTTP/1.1', 'res.end(Buffer.alloc(2 ** 24))', false],
   ])(
-    'to end its answer before the server stops has its connection reset, where that would be the end: %s, %s',
+    'that never ends its response has its connection reset at a stop, if the end would be ambiguous: %s, %s',
     async (version, source, isCut) => {
       const directory = await writeFixture({ 'entry.mjs': `export default (req, res) => { ${source} }` })
       const ssr = join(directory, 'entry.mjs')
@@ -540,7 +540,7 @@ describe('a module that fails', () => {
       const connection = await openConnection(server.port)
       connection.send(`GET /page ${version}\r\nHost: a\r\n\r\n`)
       await once(connection.socket, 'data')
-      // Whoever reads on gets all of it in time.
+      // A client that keeps reading gets the whole body in time.
       connection.socket.pause()
       const closed = waitForReset(connection.socket)
       await server.close()
@@ -549,7 +549,7 @@ describe('a module that fails', () => {
     },
   )
 
-  test('in mid-body, on a connection that it has ended itself, leaves none behind when the server stops', async () => {
+  test('that ended its connection in mid-body leaves no connection behind at a stop', async () => {
     const stderr = vi.spyOn(process.stderr, 'write').mockReturnValue(true)
     const directory = await writeFixture({
       'entry.mjs': `export default (req, res) => { ${begin} res.socket.end(); throw new Error("broken") }`,
@@ -569,7 +569,7 @@ describe('a module that fails', () => {
     ['ends again with more', 'res.end("more")'],
     ['writes more', 'res.write("more")'],
     ['sets fields', 'res.setHeader("X-Late", "1")'],
-  ])('after the end of its answer leaves it whole: %s', async (_what, late) => {
+  ])('that fails after the end of its response does not damage it: %s', async (_what, late) => {
     const port = await serveWith(
       `const text = ${JSON.stringify(text)}; export const handler = (req, res, next) => {
       res.setHeader("Content-Type", "text/html"); res.end(text); ${late} }`,
@@ -582,7 +582,7 @@ describe('a module that fails', () => {
     stderr.mockRestore()
   })
 
-  test('is told of its answer what it would be told without compression', async () => {
+  test('observes the same response events and values with and without compression', async () => {
     const port = await serveWith(
       `const states = []; export default (req, res) => {
       if (req.url === "/states") return res.end(JSON.stringify(states))
@@ -598,7 +598,7 @@ describe('a module that fails', () => {
     expect(JSON.parse(body.toString())).toEqual([...each, ...each])
   })
 
-  test('is told when it ends an answer that was sent, with compression and without', async () => {
+  test('is notified when its ended response was sent, with and without compression', async () => {
     const port = await serveWith(
       `const told = []; export default (req, res) => {
       if (req.url === "/told") return res.end(JSON.stringify(told))
@@ -613,7 +613,7 @@ describe('a module that fails', () => {
     expect(JSON.parse(body.toString())).toEqual([...each, ...each])
   })
 
-  test('is told when its client has gone', async () => {
+  test('is notified when its client disconnects', async () => {
     const port = await serveWith(`let aborted; const gone = new Promise((resolve) => { aborted = resolve })
       export default { async fetch(request) {
         if (request.url.endsWith('/gone')) return new Response(String(await gone))
@@ -629,7 +629,7 @@ describe('a module that fails', () => {
 })
 
 describe('serve-dist --ssr', () => {
-  test('survives what the module does not catch, fails the request, and says so', async () => {
+  test('survives uncaught errors of the module: it fails the request and logs them', async () => {
     const directory = await writeFixture({
       'entry.mjs': `import { createReadStream } from 'node:fs'
         export default (req, res) => {
@@ -656,7 +656,7 @@ describe('serve-dist --ssr', () => {
       expect(stderr).toContain(what)
   })
 
-  describe('that cannot be served ends, whatever its module has under way', () => {
+  describe('that cannot start exits, even if the module has pending work', () => {
     const busy = 'setInterval(() => {}, 1000);'
     const breakServers = `
       import http from 'node:http'
@@ -673,7 +673,7 @@ describe('serve-dist --ssr', () => {
         ['--workers', '2'],
         'is in use',
       ],
-    ])('as it %s', async (_what, source, flags, message) => {
+    ])('if it %s', async (_what, source, flags, message) => {
       const { port } = await startServer(build)
       const entry = join(await writeFixture({ 'entry.mjs': source }), 'entry.mjs')
       const args = [build, '--port', String(port), '--ssr', entry, ...flags]
@@ -681,7 +681,7 @@ describe('serve-dist --ssr', () => {
       expect([code, stderr]).toEqual([1, expect.stringContaining(message)])
     })
 
-    test('as something is wrong that nobody has foreseen', async () => {
+    test('if an unforeseen error occurs', async () => {
       const entry = join(await writeFixture({ 'entry.mjs': `${busy} export default () => {}` }), 'entry.mjs')
       const nodeOptions = ['--import', `data:text/javascript,${encodeURIComponent(breakServers)}`]
       const { code, stderr } = await spawnCommand([build, '--port', '0', '--ssr', entry], { nodeOptions })
@@ -690,7 +690,7 @@ describe('serve-dist --ssr', () => {
     })
   })
 
-  test('ends with one message when there is nothing to mount', async () => {
+  test('exits with one message if the module exports no application', async () => {
     const { code, stderr } = await spawnCommand([build, '--port', '0', '--ssr', 'no/such.js']).exited
     expect([code, stderr]).toEqual([
       1,

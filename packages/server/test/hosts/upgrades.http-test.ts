@@ -15,7 +15,7 @@ import { startServer } from '../support/start-server.ts'
 const webSocket = { Connection: 'Upgrade', Upgrade: 'websocket' }
 const switching = 'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n'
 
-/** Answers pages by their method and path, and sends back what comes on a connection that it takes. */
+/** Answers pages with their method and path, and echoes bytes of accepted connections. */
 const source = `
 export default (request, response) => {
   let body = ''
@@ -45,7 +45,7 @@ async function open(options: Parameters<typeof startServer>[1] = {}): Promise<Co
   return openConnection(port, options.tls === undefined ? undefined : dialTls)
 }
 
-/** Waits until the connection is taken, sends octets, and answers with what came back when it is closed. */
+/** Waits until the connection is accepted, sends octets, and returns the echo after the close. */
 async function echoOf(connection: Connection, octets: string): Promise<string> {
   expect((await connection.receive()).status).toBe(101)
   connection.send(octets)
@@ -56,13 +56,13 @@ describe('a module that exports `upgrade`', () => {
   test.each([
     ['TCP', async () => ({})],
     ['TLS', async () => ({ tls: await writeCertificate() })],
-  ])('gets the connections of WebSockets over %s', async (_how, options) => {
+  ])('accepts WebSocket connections over %s', async (_how, options) => {
     const connection = await open(await options())
     connection.send(formatRequest({ target: '/live', fields: webSocket }))
     expect(await echoOf(connection, 'to and fro, bye')).toBe('to and fro, bye')
   })
 
-  test('gets what was sent behind the request', async () => {
+  test('gets bytes that arrived right after the request', async () => {
     const connection = await open()
     connection.send(`${formatRequest({ target: '/live', fields: webSocket })}at once`)
     expect((await connection.receive()).status).toBe(101)
@@ -70,7 +70,7 @@ describe('a module that exports `upgrade`', () => {
     expect((await connection.rest()).toString()).toBe('at once')
   })
 
-  test('gets them on a connection that has had answers', async () => {
+  test('accepts an upgrade on a connection that already had responses', async () => {
     const connection = await open()
     for (const target of ['/file.js', '/file.js', '/page']) {
       connection.send(formatRequest({ target }))
@@ -80,7 +80,7 @@ describe('a module that exports `upgrade`', () => {
     expect(await echoOf(connection, 'later, bye')).toBe('later, bye')
   })
 
-  test('may leave them to `ws`', async () => {
+  test('works with `ws`', async () => {
     const library = JSON.stringify(pathToFileURL(createRequire(import.meta.url).resolve('ws')).href)
     const folder = await writeFixture({
       'entry.mjs': `import ws from ${library}
@@ -99,7 +99,7 @@ describe('a module that exports `upgrade`', () => {
     await once(client, 'close')
   })
 
-  test('gets none for a file of the build, which is answered', async () => {
+  test('gets no upgrade for a file of the build, which is served', async () => {
     const connection = await open()
     connection.send(formatRequest({ target: '/file.js', fields: webSocket }))
     const response = await connection.receive()
@@ -110,37 +110,37 @@ describe('a module that exports `upgrade`', () => {
     ['h2c', { fields: { Connection: 'Upgrade, HTTP2-Settings', Upgrade: 'h2c' } }, 'GET /live '],
     ['another protocol', { fields: { Connection: 'Upgrade', Upgrade: 'TLS/1.2' } }, 'GET /live '],
     ['a WebSocket by POST', { method: 'POST', fields: webSocket }, 'POST /live '],
-  ])('answers requests for %s like others', async (_name, request, body) => {
+  ])('gets requests for %s as usual', async (_name, request, body) => {
     const connection = await open()
     connection.send(formatRequest({ target: '/live', ...request }))
     const response = await connection.receive()
     expect([response.status, response.body.toString()]).toEqual([200, body])
   })
 
-  test('gets none in the middle of an answer', async () => {
+  test('gets no upgrade during a response', async () => {
     const connection = await open()
     const post = formatRequest({ method: 'POST', target: '/page', fields: { 'Content-Length': '0' } })
     connection.send(`${post}${formatRequest({ target: '/live', fields: webSocket })}bye`)
     const received = (await connection.rest()).toString()
-    // Node's engine closes the connection, the native one hands the request over behind the answer.
+    // Node's engine closes the connection. The native engine relays the request after the response.
     const isClosed = !received.includes('101 Switching') && !received.includes('bye')
     const isBehind = /^HTTP\/1.1 200 [^]+POST \/page HTTP\/1.1 101 [^]+bye$/.test(received)
     expect(isClosed || isBehind).toBe(true)
   })
 
-  test('gets none for a host that is not allowed', async () => {
+  test('gets no upgrade for a host that is not allowed', async () => {
     const connection = await open({ allowHosts: ['example.com'] })
     connection.send(formatRequest({ target: '/live', fields: { ...webSocket, Host: 'example.org' } }))
     expect((await connection.receive()).status).toBe(421)
   })
 
-  test('gets none for a request without a host', async () => {
+  test('gets no upgrade for a request without a host', async () => {
     const connection = await open()
     connection.send('GET /live HTTP/1.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n')
     expect((await connection.receive()).status).toBe(400)
   })
 
-  test('may fail, which closes that connection alone', async () => {
+  test('may throw, which closes only that connection', async () => {
     const command = spawnCommand([directory, '--ssr', entry, '--port', '0'])
     const { port } = await command.listening
     const connection = await openConnection(port)
@@ -157,7 +157,7 @@ describe('a module that exports `upgrade`', () => {
     ])
   })
 
-  test('keeps them while the server stops, for as long as answers under way have', async () => {
+  test('keeps its connections while the server stops, as long as responses in progress', async () => {
     const command = spawnCommand([directory, '--ssr', entry, '--port', '0', '--grace', '1s'])
     const { port } = await command.listening
     const connection = await openConnection(port)
@@ -170,7 +170,7 @@ describe('a module that exports `upgrade`', () => {
     expect((await command.exited).code).toBe(0)
   })
 
-  test('has one line in the log for each, when it is closed', async () => {
+  test('adds one log line for each connection when it closes', async () => {
     const command = spawnCommand([directory, '--ssr', entry, '--port', '0', '--access-log', 'json'])
     const { port } = await command.listening
     const connection = await openConnection(port)

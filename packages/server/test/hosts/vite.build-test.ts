@@ -18,7 +18,7 @@ afterAll(async () => {
   await Promise.all(closers.splice(0).map((close) => close()))
 })
 
-/** A configuration as every version takes it, by its types as well. */
+/** A configuration that type-checks with every supported Vite version. */
 function configOf(directory: string, plugins: PreviewDistPlugin[], warnings: string[] = []) {
   return {
     configFile: false as const,
@@ -29,7 +29,7 @@ function configOf(directory: string, plugins: PreviewDistPlugin[], warnings: str
       ...createLogger('silent'),
       warn: (message: string) => void warnings.push(message),
     },
-    // The requests are for example.org; CORS would put an Origin into every Vary.
+    // Requests have the host example.org. CORS would add Origin to each Vary.
     preview: { port: 0, host: '127.0.0.1', allowedHosts: true as const, cors: false },
   }
 }
@@ -84,7 +84,7 @@ describe.each(versions)('previewDist in $name', ({ preview }) => {
     expect([answer.status, answer.body.toString()]).toEqual([status, expect.stringContaining(body)])
   })
 
-  test('makes the module of the environment from its option', async () => {
+  test('builds the module of the environment from its option', async () => {
     const path = 'serve-dist-env.js'
     const variables = { API_URL: { type: 'string', required: true } } as const
     const module = { environment: { path, prefix: '', variables } }
@@ -99,7 +99,7 @@ describe.each(versions)('previewDist in $name', ({ preview }) => {
     ])
   })
 
-  test('looks on the disk only where that is asked for', async () => {
+  test('looks on the disk only if its option is set', async () => {
     const directory = await buildFixture(files)
     const ask = await show(directory, [previewDist({ fileSystemFallback: true })])
     const askTable = await show(directory, [previewDist()])
@@ -108,7 +108,7 @@ describe.each(versions)('previewDist in $name', ({ preview }) => {
     expect((await askTable('/later.txt')).status).toBe(404)
   })
 
-  test('answers once, by the first of several, and by its rules', async () => {
+  test('answers once if several are installed, with the rules of the first', async () => {
     const plugins = ['first', 'second'].map((by) =>
       previewDist({ rules: { headers: { '**': { 'X-By': by } } } }),
     )
@@ -120,7 +120,7 @@ describe.each(versions)('previewDist in $name', ({ preview }) => {
     expect(warnings).toEqual([expect.stringMatching(/cannot be served[^]*npx serve-dist compress/)])
   })
 
-  test("tells what a build asks for in vain through Vite's logger", async () => {
+  test("logs unused options of a build through Vite's logger", async () => {
     const warnings: string[] = []
     const directory = await buildFixture({ ...files, _headers: '/gone.txt\n  X-Gone: 1\n' })
     await show(directory, [previewDist()], warnings)

@@ -18,7 +18,7 @@ describe('allowed hosts', () => {
   })
 
   test.each(['evil.example', 'apps.example', 'example.com.evil.example', '127.0.0.1'])(
-    '%j is answered with 421, which no cache keeps',
+    '%j gets 421, which caches must not keep',
     async (host) => {
       const response = await rawRequest(server.port, { fields: { Host: host } })
       expect([response.status, response.body.toString()]).toEqual([421, '421 Misdirected Request\n'])
@@ -28,19 +28,19 @@ describe('allowed hosts', () => {
     },
   )
 
-  test('count by the target where it names a host (RFC 9112 §3.2.2)', async () => {
+  test('apply to the host of an absolute target (RFC 9112 §3.2.2)', async () => {
     const elsewhere = { target: 'http://evil.example/', fields: { Host: 'example.com' } }
     expect((await rawRequest(server.port, elsewhere)).status).toBe(421)
     const here = { target: 'http://a@example.com:80/', fields: { Host: 'evil.example' } }
     expect((await rawRequest(server.port, here)).status).toBe(200)
   })
 
-  test('are named by every request: without a Host there is none', async () => {
+  test('reject requests without a Host', async () => {
     const answer = await rawExchange(server.port, 'GET / HTTP/1.0\r\n\r\n')
     expect(answer).toMatch(/^HTTP\/1\.1 421 Misdirected Request\r\n/)
   })
 
-  test('leave a connection in step after a 421', async () => {
+  test('keep the connection in sync after a 421', async () => {
     const answer = await rawExchange(
       server.port,
       'GET / HTTP/1.1\r\nHost: evil.example\r\n\r\nGET / HTTP/1.1\r\nHost: example.com\r\nConnection: close\r\n\r\n',
@@ -54,7 +54,7 @@ describe('--allow-host', () => {
     [['--allow-host', 'a.example', '--allow-host', 'b.example'], {}],
     [['--allow-host', 'a.example,b.example'], {}],
     [[], { ALLOW_HOST: 'a.example, b.example' }],
-  ])('takes names, from the environment too: %j %j', async (args, env: Record<string, string>) => {
+  ])('come from flags and the environment: %j %j', async (args, env: Record<string, string>) => {
     const command = spawnCommand([directory, '--port', '0', ...args], { env })
     const { port } = await command.listening
     const statusOf = async (Host: string) => (await rawRequest(port, { fields: { Host } })).status
@@ -63,11 +63,8 @@ describe('--allow-host', () => {
     await command.exited
   })
 
-  test('refuses what is no host', async () => {
+  test('must be valid host names', async () => {
     const { code, stderr } = await spawnCommand([directory, '--allow-host', 'http://a/']).exited
-    expect([code, stderr]).toEqual([
-      1,
-      expect.stringContaining('expected the name of a host, such as example.com'),
-    ])
+    expect([code, stderr]).toEqual([1, expect.stringContaining('expected a host name such as example.com')])
   })
 })

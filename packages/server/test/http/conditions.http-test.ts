@@ -12,7 +12,7 @@ const long = 'Sun, 06 Nov 1994 08:49:37 GMT'
 
 let server: StartedServer
 let streaming: StartedServer
-/** The tags by coding. */
+/** The entity tags by coding. */
 let tags: Readonly<Record<string, string>>
 let lastModified: string
 beforeAll(async () => {
@@ -52,7 +52,7 @@ async function statusWith(fields: Readonly<Record<string, string>>): Promise<num
 describe('If-None-Match', () => {
   test.each<readonly [string, () => string]>([
     ['the tag', () => tagOf('br')],
-    ['the weak tag, as a proxy may have made it', () => `W/${tagOf('br')}`],
+    ['the weak tag that a proxy may send', () => `W/${tagOf('br')}`],
     ['a list', () => `"x", ${tagOf('br')}`],
     ['a list after a tag with a comma inside', () => `"a,b",W/${tagOf('br')}`],
     ['the tags of all codings', () => Object.values(tags).join(', ')],
@@ -72,39 +72,36 @@ describe('If-None-Match', () => {
     expect(await statusWith({ 'Accept-Encoding': 'br', 'If-None-Match': field() })).toBe(200)
   })
 
-  test('on two lines is one list', async () => {
+  test('on two lines is read as one list', async () => {
     const status = await statusWith({ 'If-None-Match': '"x"', 'if-none-match': tagOf('identity') })
     expect(status).toBe(304)
   })
 
-  test.each(['GET', 'HEAD'])(
-    'answers %s with a 304 of just the fields of RFC 9110 §15.4.5',
-    async (method) => {
-      for (const coding of ['identity', 'zstd', 'br', 'gzip']) {
-        const fields = { 'Accept-Encoding': coding }
-        const ok = await rawRequest(server.port, { method, target, fields })
-        const response = await rawRequest(server.port, {
-          method,
-          target,
-          fields: { ...fields, 'If-None-Match': tagOf(coding) },
-        })
-        const names = response.fields.map(([name]) => name)
-        expect(names.toSorted()).toEqual([
-          'Cache-Control',
-          'Connection',
-          'Date',
-          'ETag',
-          'Last-Modified',
-          'Vary',
-        ])
-        for (const name of ['ETag', 'Cache-Control', 'Vary', 'Last-Modified']) {
-          expect([name, response.field(name)]).toEqual([name, ok.field(name)])
-        }
+  test.each(['GET', 'HEAD'])('gets a 304 for %s with only the fields of RFC 9110 §15.4.5', async (method) => {
+    for (const coding of ['identity', 'zstd', 'br', 'gzip']) {
+      const fields = { 'Accept-Encoding': coding }
+      const ok = await rawRequest(server.port, { method, target, fields })
+      const response = await rawRequest(server.port, {
+        method,
+        target,
+        fields: { ...fields, 'If-None-Match': tagOf(coding) },
+      })
+      const names = response.fields.map(([name]) => name)
+      expect(names.toSorted()).toEqual([
+        'Cache-Control',
+        'Connection',
+        'Date',
+        'ETag',
+        'Last-Modified',
+        'Vary',
+      ])
+      for (const name of ['ETag', 'Cache-Control', 'Vary', 'Last-Modified']) {
+        expect([name, response.field(name)]).toEqual([name, ok.field(name)])
       }
-    },
-  )
+    }
+  })
 
-  test('of a resource without variants is a 304 without Vary', async () => {
+  test('of a resource without variants gets a 304 without Vary', async () => {
     const response = await rawRequest(server.port, {
       target: '/pixels.png',
       fields: { 'If-None-Match': '*' },
@@ -112,7 +109,7 @@ describe('If-None-Match', () => {
     expect([response.status, response.field('Vary')]).toEqual([304, undefined])
   })
 
-  test('of the page is a 304 under every path that is answered with it', async () => {
+  test('of the page gets a 304 under every path that serves the page', async () => {
     const page = await rawRequest(server.port, { target: '/' })
     const fields = { 'If-None-Match': page.field('ETag') ?? '', Accept: 'text/html' }
     for (const path of ['/', '/index.html', '/users/1']) {
@@ -121,7 +118,7 @@ describe('If-None-Match', () => {
     }
   })
 
-  test('makes no 304 of an error or a redirect', async () => {
+  test('makes no 304 from an error or a redirect', async () => {
     const fields = { 'If-None-Match': '*', 'If-Modified-Since': aSecond(1) }
     for (const [path, status] of [
       ['/unknown', 404],
@@ -134,7 +131,7 @@ describe('If-None-Match', () => {
 })
 
 describe('If-Modified-Since', () => {
-  test('of the very time is 304', async () => {
+  test('of the exact time is 304', async () => {
     expect(await statusWith({ 'If-Modified-Since': lastModified })).toBe(304)
   })
 
@@ -143,7 +140,7 @@ describe('If-Modified-Since', () => {
     expect(await statusWith({ 'If-Modified-Since': aSecond(-1) })).toBe(200)
   })
 
-  test('is read in the obsolete forms', async () => {
+  test('is read in the obsolete formats', async () => {
     const [, day = '', month, year = '', time] = lastModified.split(' ')
     const rfc850 = `Monday, ${day}-${month}-${year.slice(2)} ${time} GMT`
     const asctime = `Mon ${month} ${day.replace(/^0/, ' ')} ${time} ${year}`
@@ -154,20 +151,20 @@ describe('If-Modified-Since', () => {
   })
 
   test.each(['tomorrow', '2199-01-01T00:00:00Z', '', 'Sun, 99 Nov 2094 08:49:37 GMT'])(
-    'that is no date (%j) is ignored',
+    'with an invalid date (%j) is ignored',
     async (field) => {
       expect(await statusWith({ 'If-Modified-Since': field })).toBe(200)
     },
   )
 
-  test('is ignored beside If-None-Match', async () => {
+  test('is ignored if If-None-Match is present', async () => {
     expect(await statusWith({ 'If-Modified-Since': aSecond(1), 'If-None-Match': '"x"' })).toBe(200)
     expect(await statusWith({ 'If-Modified-Since': long, 'If-None-Match': tagOf('identity') })).toBe(304)
   })
 })
 
 describe('If-Match', () => {
-  test('of the tag, of a list or of any is answered', async () => {
+  test('with the tag, a list or `*` is answered normally', async () => {
     expect(await statusWith({ 'If-Match': tagOf('identity') })).toBe(200)
     expect(await statusWith({ 'If-Match': `"x", ${tagOf('identity')}` })).toBe(200)
     expect(await statusWith({ 'If-Match': '*' })).toBe(200)
@@ -185,32 +182,32 @@ describe('If-Match', () => {
     expect(response.field('ETag')).toBeUndefined()
   })
 
-  test('comes before If-None-Match', async () => {
+  test('is evaluated before If-None-Match', async () => {
     expect(await statusWith({ 'If-Match': '"x"', 'If-None-Match': tagOf('identity') })).toBe(412)
     expect(await statusWith({ 'If-Match': '*', 'If-None-Match': tagOf('identity') })).toBe(304)
   })
 })
 
 describe('If-Unmodified-Since', () => {
-  test('of the time or a later one is answered, of an earlier one 412', async () => {
+  test('of the time or a later one is answered normally, of an earlier one with 412', async () => {
     expect(await statusWith({ 'If-Unmodified-Since': lastModified })).toBe(200)
     expect(await statusWith({ 'If-Unmodified-Since': aSecond(1) })).toBe(200)
     expect(await statusWith({ 'If-Unmodified-Since': aSecond(-1) })).toBe(412)
   })
 
-  test('is ignored beside If-Match, and when it is no date', async () => {
+  test('is ignored if If-Match is present, or if the date is invalid', async () => {
     expect(await statusWith({ 'If-Unmodified-Since': long, 'If-Match': '*' })).toBe(200)
     expect(await statusWith({ 'If-Unmodified-Since': 'long ago' })).toBe(200)
   })
 
-  test('comes before If-None-Match', async () => {
+  test('is evaluated before If-None-Match', async () => {
     expect(await statusWith({ 'If-Unmodified-Since': long, 'If-None-Match': '*' })).toBe(412)
   })
 })
 
 const hour = 3_600_000
 
-/** Serves a build whose times are so many milliseconds from now. */
+/** Serves a build whose time differs from now by this many milliseconds. */
 async function startAt(distance: number): Promise<{ port: number; warnings: string[] }> {
   const directory = await buildFixture({ 'index.html': 'page', 'app.js': 'script' })
   const file = join(directory, manifestPath)
@@ -222,8 +219,8 @@ async function startAt(distance: number): Promise<{ port: number; warnings: stri
   return { port, warnings }
 }
 
-describe('a manifest of a clock that is ahead', () => {
-  test('gives no Last-Modified later than Date, ignores conditions on it, and is warned of once', async () => {
+describe('a manifest with a time in the future', () => {
+  test('sends no Last-Modified later than Date, ignores date conditions, and warns once', async () => {
     const { port, warnings } = await startAt(hour)
     const answer = await rawRequest(port, { target: '/app.js' })
     expect([answer.status, answer.field('Last-Modified')]).toEqual([200, undefined])
@@ -235,7 +232,7 @@ describe('a manifest of a clock that is ahead', () => {
     expect(warnings).toEqual([expect.stringMatching(/ahead of this machine's clock/)])
   })
 
-  test('is one of the past where that is so', async () => {
+  test('sends its time and supports conditions after that time has passed', async () => {
     const { port, warnings } = await startAt(-hour)
     const { field } = await rawRequest(port, { target: '/app.js' })
     expect(Date.parse(field('Last-Modified') ?? '')).toBeLessThanOrEqual(Date.parse(field('Date') ?? ''))

@@ -33,7 +33,7 @@ const files = {
   'assets/worker.js': compressibleText(3000),
 }
 
-/** A build whose manifest says these things besides. */
+/** Builds a fixture whose manifest has these additional properties. */
 async function buildWith(
   change: (manifest: Manifest) => Manifest,
   given: FixtureFiles = files,
@@ -98,14 +98,14 @@ describe('csp: true', () => {
     ['SVG', '/drawing.svg', plain],
     ['XML', '/feed.xml', plain],
     ['the script of a worker', '/assets/worker.js', plain],
-    ['no other script', '/assets/app.js', undefined],
-  ])('sends it with %s', async (_what, target, value) => {
+    ['any other script', '/assets/app.js', undefined],
+  ])('has its field on %s', async (_what, target, value) => {
     const response = await rawRequest(server.port, { target })
     expect(response.status).toBe(200)
     expect(response.field('Content-Security-Policy')).toBe(value)
   })
 
-  test('sends it with every representation, ranges and 304 alike', async () => {
+  test('has its field on every representation, including ranges and 304', async () => {
     const responses = await Promise.all(
       [{ 'Accept-Encoding': 'br' }, { Range: 'bytes=0-9' }, { 'If-None-Match': '*' }].map((fields) =>
         rawRequest(server.port, { target: '/', fields }),
@@ -115,13 +115,13 @@ describe('csp: true', () => {
     for (const response of responses) expect(response.field('Content-Security-Policy')).toBe(ofIndex)
   })
 
-  test('sends that of the page which answers in the place of another', async () => {
+  test('has the policy of the fallback page on a fallback response', async () => {
     const missing = await rawRequest(server.port, { target: '/none', fields: { Accept: 'text/html' } })
     expect(missing.status).toBe(404)
     expect(missing.field('Content-Security-Policy')).toContain(`style-src 'self' '${other}'`)
   })
 
-  test('is never kept with the script of a worker, though its name has a hash', async () => {
+  test('prevents a worker script from being immutable, although its name has a hash', async () => {
     const immutable = ['assets/*']
     const guarded = await serveWith({ csp: true, immutable })
     expect(await freshnessOf(guarded, '/assets/worker.js')).toBe('no-cache')
@@ -129,7 +129,7 @@ describe('csp: true', () => {
     expect(await freshnessOf(await serveWith({ immutable }), '/assets/worker.js')).toContain('immutable')
   })
 
-  test('sends files that appear later one without hashes', async () => {
+  test('adds a policy without hashes to files that appear later', async () => {
     await writeFile(join(server.site.directory, 'later.html'), 'later')
     const response = await rawRequest(server.port, { target: '/later' })
     expect([response.status, response.field('Content-Security-Policy')]).toEqual([200, plain])
@@ -150,14 +150,14 @@ describe('explain of a policy', () => {
       '/assets/worker.js',
       'csp of the plugin and serve-dist.config or --csp; no hashes, because the file is not a page',
     ],
-  ])('says for %s who wanted it, and which hashes are of the page', async (target, why) => {
+  ])('reports for %s the source of the policy, and the hashes of the page', async (target, why) => {
     const directory = await buildWith((manifest) => ({ ...withHashes(manifest), serving: { csp: true } }))
     const site = await loadSite(directory, { rules: { csp: { 'connect-src': ["'self'"] } } })
     const fields = explainFields(site, explain(site, createRequestFields({ target }), 'spa'))
     expect(fields.find(({ name }) => name === 'Content-Security-Policy')).toMatchObject({ why })
   })
 
-  test('says why the script of a worker is asked for each time', async () => {
+  test('reports why the worker script is revalidated each time', async () => {
     const site = await loadSite(await buildWith(withHashes), {
       rules: { csp: true, immutable: ['assets/*'] },
     })
@@ -173,7 +173,7 @@ describe('explain of a policy', () => {
 })
 
 describe('csp', () => {
-  test('only reports where it says so, and leaves out what browsers only enforce', async () => {
+  test('uses report-only if configured, and omits directives that only work when enforced', async () => {
     const { port } = await serveWith({
       csp: { reportOnly: true, 'report-to': ['csp'], sandbox: [], 'upgrade-insecure-requests': [] },
       headers: { '**': { 'Content-Security-Policy': "default-src 'none'" } },
@@ -183,7 +183,7 @@ describe('csp', () => {
     expect(response.field('Content-Security-Policy')).toBe("default-src 'none'")
   })
 
-  test('is taken away from the files of a rule that says null', async () => {
+  test('is removed from the files of a rule that sets null', async () => {
     const { port } = await serveWith({
       csp: true,
       headers: { 'about.html': { 'content-security-policy': null } },
@@ -192,7 +192,7 @@ describe('csp', () => {
     expect(response.field('Content-Security-Policy')).toBeUndefined()
   })
 
-  test('joins what the plugin says with what the operator says', async () => {
+  test('merges the sources of the plugin and of the operator', async () => {
     const directory = await buildWith((manifest) => ({
       ...withHashes(manifest),
       policy: { 'script-src': ["'wasm-unsafe-eval'"] },
@@ -209,7 +209,7 @@ describe('csp', () => {
     )
   })
 
-  test('is off where the strongest source says so', async () => {
+  test('is off if the source of highest priority disables it', async () => {
     const directory = await buildWith((manifest) => ({ ...withHashes(manifest), serving: { csp: true } }))
     const { port } = await startServer(directory, { site: { rules: { csp: false } } })
     expect((await rawRequest(port, { target: '/' })).field('Content-Security-Policy')).toBeUndefined()
@@ -238,7 +238,7 @@ describe('csp', () => {
     expect(await policy()).toContain('connect-src wss://two.example:8443;')
   })
 
-  test('reads the pages of a folder without a manifest', async () => {
+  test('hashes the pages of a folder without a manifest', async () => {
     const directory = await writeFixture({ 'index.html': '<!doctype html><script>run()</script>' })
     const { port } = await startServer(directory, {
       site: { rules: { csp: true }, noManifest: true, onWarning: () => {} },
@@ -248,7 +248,7 @@ describe('csp', () => {
     expect(response.field('Content-Security-Policy')).toContain(`script-src 'self' 'sha256-${digest}';`)
   })
 
-  test('refuses a build that an earlier release described', async () => {
+  test('rejects a build that an earlier release described', async () => {
     const directory = await buildWith(({ policy: _policy, ...manifest }) => manifest)
     await expect(loadSite(directory, { rules: { csp: true } })).rejects.toThrow(
       `npx serve-dist compress ${directory} with this release`,
@@ -263,7 +263,7 @@ describe('csp', () => {
       'csp: the response head of index.html has up to 4.',
     ],
     [
-      'links beside a policy',
+      'links together with a policy',
       { csp: true, headers: { '**': { 'X-Long': 'x'.repeat(1500) } } },
       50,
       'csp: the response head of index.html has up to 4.8 kB, including 2.9 kB for the policy',
@@ -275,7 +275,7 @@ describe('csp', () => {
       "csp: 'unsafe-inline' in script-src lets",
     ],
     [
-      'files that a rule alone makes pages',
+      'files that only a rule makes pages',
       { csp: true, headers: { 'assets/app.js': { 'content-type': 'text/html; charset=utf-8' } } },
       0,
       'csp: a rule sends assets/app.js as text/html, but the build did not read it as a page, so its hashes are unknown; name it',
@@ -287,13 +287,13 @@ describe('csp', () => {
       'csp: report-to names an endpoint that',
     ],
     [
-      'reports for nobody',
+      'reports without a receiver',
       { csp: { reportOnly: true } },
       0,
       'csp: reportOnly is set, but the policy has no address for reports',
     ],
     [
-      'what browsers ignore',
+      'directives that browsers ignore',
       { csp: { reportOnly: true, sandbox: [], 'report-uri': ['/r'] } },
       0,
       'csp: sandbox omitted, because browsers ignore it',
@@ -316,14 +316,14 @@ describe('csp', () => {
       0,
     ],
     ['with styles of its scripts', { csp: { 'style-src': ["'unsafe-inline'"] } }, 0],
-  ])('warns of no policy %s', async (_what, rules, count) => {
+  ])('does not warn of a policy %s', async (_what, rules, count) => {
     const warnings: string[] = []
     const directory = await buildWith((manifest) => withManyHashes(manifest, count))
     await loadSite(directory, { rules, onWarning: (text) => warnings.push(text) })
     expect(warnings).toEqual([])
   })
 
-  test('refuses pages with a policy that clients do not take', async () => {
+  test('rejects pages whose policy is too large for clients', async () => {
     const directory = await buildWith((manifest) => withManyHashes(manifest, 320))
     await expect(loadSite(directory, { rules: { csp: true } })).rejects.toThrow(
       'index.html: its policy has 17.5 kB, above the 16.4 kB that clients accept; move inline scripts and styles into files, so that they need no hashes',
@@ -335,15 +335,15 @@ describe('csp', () => {
       'a rule of the plugin',
       { '**': { 'content-security-policy': 'default-src *' } },
       {},
-      `the plugin's option serving.headers["**"]["content-security-policy"]: the rule csp sends this field; write its directives into csp, or say csp: false`,
+      `the plugin's option serving.headers["**"]["content-security-policy"]: the rule csp sets this field. Move the directives into csp, or set csp: false.`,
     ],
     [
       'a line of _headers',
       {},
       { _headers: '/*\n  content-security-policy: default-src *' },
-      `_headers, /*, Content-Security-Policy: the rule csp sends this field; write its directives into csp, or say csp: false`,
+      `_headers, /*, Content-Security-Policy: the rule csp sets this field. Move the directives into csp, or set csp: false.`,
     ],
-  ])('refuses %s for its field', async (_what, headers, more, message) => {
+  ])('rejects %s for its field', async (_what, headers, more, message) => {
     const directory = await buildWith((manifest) => ({ ...withHashes(manifest), serving: { headers } }), {
       ...files,
       ...more,
@@ -351,7 +351,7 @@ describe('csp', () => {
     await expect(loadSite(directory, { rules: { csp: true } })).rejects.toThrow(message)
   })
 
-  test('sends the origin of a value of the environment', async () => {
+  test('contains the origin of an environment value', async () => {
     const variables = { API_URL: { type: 'string', required: true }, CDN: { type: 'string' } } as const
     const directory = await buildWith((manifest) => ({
       ...withHashes(manifest),
@@ -367,12 +367,12 @@ describe('csp', () => {
       await expect(loadSite(directory, { rules })).rejects.toMatchObject({
         code: 'SD_ENVIRONMENT_INVALID',
         message:
-          'POLICY_TEST_API_URL: its origin is a source of connect-src, and it must be a URL that begins with https://, http://, wss:// or ws:// and a host name',
+          'POLICY_TEST_API_URL: its origin is a source of connect-src: expected a URL that starts with https://, http://, wss:// or ws:// and a host name',
       })
       await expect(
         loadSite(directory, { rules: { csp: { 'img-src': [{ env: 'API_URI' }] } } }),
       ).rejects.toThrow(
-        'csp["img-src"]: the build takes no "API_URI" from its environment; did you mean "API_URL"?',
+        `csp["img-src"]: the plugin's option env does not list "API_URI"; did you mean "API_URL"?`,
       )
     } finally {
       delete process.env['POLICY_TEST_API_URL']

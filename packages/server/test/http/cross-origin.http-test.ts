@@ -48,13 +48,13 @@ describe('files for other origins', () => {
     ['a 200 in a coding', { 'Accept-Encoding': 'br' }, 200],
     ['a 206', { Range: 'bytes=0-1' }, 206],
     ['a 304', { 'If-None-Match': '*' }, 304],
-  ])('say so in %s', async (_what, fields, status) => {
+  ])('allow all origins in %s', async (_what, fields, status) => {
     const response = await rawRequest(port, { target: '/assets/app.js', fields })
     expect([response.status, crossOriginFieldsOf(response)]).toEqual([status, opened])
     expect(response.field('Vary')).toBe('Accept-Encoding')
   })
 
-  test('are those of the globs alone', async () => {
+  test('are only those that match the globs', async () => {
     const response = await rawRequest(port, { target: '/' })
     expect(crossOriginFieldsOf(response)).toEqual({
       'Access-Control-Allow-Origin': undefined,
@@ -63,7 +63,7 @@ describe('files for other origins', () => {
     })
   })
 
-  test('answer a preflight, whatever it asks for', async () => {
+  test('answer each preflight, for all methods and fields', async () => {
     const response = await rawRequest(port, {
       method: 'OPTIONS',
       target: '/assets/app.js',
@@ -80,7 +80,7 @@ describe('files for other origins', () => {
     ])
   })
 
-  test('take an origin of yours from the rules for fields, in the preflight too', async () => {
+  test('use the origin of a field rule, also in a preflight', async () => {
     const request = { target: '/fonts/own.woff2' }
     for (const given of [request, { ...request, method: 'OPTIONS', fields: preflight }]) {
       const response = await rawRequest(port, given)
@@ -89,7 +89,7 @@ describe('files for other origins', () => {
     }
   })
 
-  test('other files have no preflight: OPTIONS says what methods there are, and no more', async () => {
+  test('other files have no preflight: OPTIONS only lists the methods', async () => {
     const response = await rawRequest(port, { method: 'OPTIONS', target: '/', fields: preflight })
     expect([response.status, response.field('Allow')]).toEqual([204, 'GET, HEAD, OPTIONS'])
     expect(response.fields.filter(([name]) => name.startsWith('Access-'))).toEqual([])

@@ -85,7 +85,7 @@ const ways: readonly (readonly [
 ]
 
 describe('explain', () => {
-  test.each(ways)('names the answer that the server sends, %s', async (_way, given, options) => {
+  test.each(ways)("predicts the server's answer, %s", async (_way, given, options) => {
     const { site = {}, ...others } = options()
     const { port } = await startServer(directory, { ...others, site: { unlisted: 'ignore', ...site } })
     await fc.assert(
@@ -133,7 +133,7 @@ describe('explain', () => {
     )
   })
 
-  test('says of a file that the manifest does not list why it is a 404, also as JSON', async () => {
+  test('explains the 404 of a file that the manifest does not list, also as JSON', async () => {
     const { exited } = spawnCommand(['explain', '/late.txt', directory, '--json'])
     const { code, stdout } = await exited
     const said: unknown = JSON.parse(stdout)
@@ -146,7 +146,7 @@ describe('explain', () => {
     [['explain'], /expected <path>, found nothing/],
     [['explain', 'about'], /expected a path that begins with a slash, such as \/about/],
     [['explain', '/', '-H', 'x'], /--header: expected a header such as/],
-  ])('refuses %j', async (args, expected) => {
+  ])('rejects %j', async (args, expected) => {
     const { code, stderr } = await spawnCommand(args).exited
     expect([code, stderr]).toEqual([1, expect.stringMatching(expected)])
   })

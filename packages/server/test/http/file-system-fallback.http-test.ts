@@ -24,7 +24,7 @@ async function statusOf(method: string, target: string): Promise<number> {
 }
 
 describe('fileSystemFallback', () => {
-  test('serves a file that appeared after boot, to be revalidated', async () => {
+  test('serves a file that appeared after the start, and has clients revalidate it', async () => {
     await mkdir(join(directory, 'uploads'))
     await writeFile(join(directory, 'uploads/ü b.json'), '{"late":1}')
     const response = await rawRequest(server.port, { target: '/uploads/%C3%BC%20b.json' })
@@ -41,7 +41,7 @@ describe('fileSystemFallback', () => {
     expect([part.status, part.body.toString()]).toEqual([206, 'late'])
   })
 
-  test('serves pages that the manifest does not list, the first page too, and says nothing', async () => {
+  test('serves pages that the manifest does not list, including the first page, without a warning', async () => {
     const built = await buildFixture({ 'app.js': 'script' })
     for (const path of ['index.html', 'about.html', 'docs/index.html']) {
       await mkdir(join(built, path, '..'), { recursive: true })
@@ -59,7 +59,7 @@ describe('fileSystemFallback', () => {
     expect(warnings).toEqual([])
   })
 
-  test('has another validator for other content, and none once the file is gone', async () => {
+  test('sends another validator for other content, and none after the file is gone', async () => {
     await writeFile(join(directory, 'log.txt'), 'one')
     const first = await rawRequest(server.port, { target: '/log.txt' })
     await writeFile(join(directory, 'log.txt'), 'two!')
@@ -70,7 +70,7 @@ describe('fileSystemFallback', () => {
     expect((await rawRequest(server.port, { target: '/log.txt' })).status).toBe(404)
   })
 
-  test('gives such a file the fields that rules ask for', async () => {
+  test('sets the fields of rules on such a file', async () => {
     const built = await buildFixture(
       { 'index.html': 'page', _headers: '/app/late/*\n  X-File: 1' },
       { base: '/app/' },
@@ -105,7 +105,7 @@ describe('fileSystemFallback', () => {
     expect([part.status, part.field('X-Rule'), part.field('Content-Length')]).toEqual([206, '1', '2'])
   })
 
-  test('has no names for files in folders that are not served, by a link either', async () => {
+  test('finds no files in hidden folders, not even through a link', async () => {
     await mkdir(join(directory, '.hidden'))
     await writeFile(join(directory, '.hidden/secret.txt'), 'secret')
     await symlink(join(directory, '.hidden/secret.txt'), join(directory, 'shown.txt'))
@@ -115,7 +115,7 @@ describe('fileSystemFallback', () => {
       expect((await rawRequest(server.port, { target })).status).toBe(404)
   })
 
-  test('serves no file outside, however fast folders and links are exchanged', async () => {
+  test('serves no file outside, even while folders and links are swapped quickly', async () => {
     const outside = await writeFixture({ 'late.txt': 'secret' })
     await mkdir(join(directory, 'real'))
     await writeFile(join(directory, 'real/late.txt'), 'public')
@@ -138,7 +138,7 @@ describe('fileSystemFallback', () => {
     expect([...bodies.keys()].filter((got) => got.includes('secret'))).toEqual([])
   })
 
-  test('has no time of its last change, which differs between replicas, and ignores conditions on one', async () => {
+  test('sends no Last-Modified because replicas differ, and ignores conditions on it', async () => {
     const file = join(directory, 'twice.txt')
     const target = '/twice.txt'
     await writeFile(file, 'AAAAAAAAAA')
@@ -157,7 +157,7 @@ describe('fileSystemFallback', () => {
     }
   })
 
-  test('knows a path by whatever method it is asked for', async () => {
+  test('knows a path for every method', async () => {
     await writeFile(join(directory, 'methods.txt'), 'x')
     expect(await statusOf('POST', '/methods.txt')).toBe(405)
     expect(await statusOf('OPTIONS', '/methods.txt')).toBe(204)
@@ -165,7 +165,7 @@ describe('fileSystemFallback', () => {
     expect(await statusOf('POST', '/methods-not.txt')).toBe(404)
   })
 
-  test('answers the preflight of such a file where rules open it to other origins', async () => {
+  test('answers the preflight of such a file if rules allow other origins', async () => {
     const { port } = await startServer(directory, {
       handler: { fileSystemFallback: true },
       site: { rules: { cors: ['shared*'] } },
@@ -178,7 +178,7 @@ describe('fileSystemFallback', () => {
     expect((await ask('/own.json')).field('Access-Control-Allow-Origin')).toBeUndefined()
   })
 
-  test('shows no variant of a file that a rule hides or redirects by force', async () => {
+  test('serves no variant of a file that a rule hides or redirects by force', async () => {
     const built = await buildFixture({
       'index.html': 'page',
       'hidden.txt': compressibleText(3000),
@@ -203,7 +203,7 @@ describe('fileSystemFallback', () => {
     }
   })
 
-  test('comes before rules, but for those that are forced', async () => {
+  test('has priority over rules that are not forced', async () => {
     const ruled = await startServer(directory, {
       handler: { fileSystemFallback: true },
       site: {
@@ -225,7 +225,7 @@ describe('fileSystemFallback', () => {
     expect(unknown.field('Content-Type')).toMatch(/javascript/)
   })
 
-  test('gives the page of the application to navigations that no file answers', async () => {
+  test("gives the application's page to navigations without a file", async () => {
     await writeFile(join(directory, 'late.html'), 'late page')
     const fields = { 'Sec-Fetch-Mode': 'navigate' }
     expect((await rawRequest(server.port, { target: '/late.html', fields })).body.toString()).toBe(
@@ -258,7 +258,7 @@ describe('fileSystemFallback', () => {
     expect(response.body.toString()).not.toContain('secret')
   })
 
-  test('serves nothing that the build left out, and no code of a server', async () => {
+  test('serves no file that the build left out, and no code of a server', async () => {
     const built = await buildFixture(
       { 'index.html': 'page', 'private/notes.txt': 'secret' },
       { exclude: ['private/**'] },

@@ -25,26 +25,20 @@ beforeAll(async () => {
 describe('Cache-Control', () => {
   test.each([
     ['a name that the bundler hashed', {}, hashed, 200, immutable],
-    ['a coding of it', { 'Accept-Encoding': 'br' }, hashed, 200, immutable],
-    ['a part of it', { Range: 'bytes=0-9' }, hashed, 206, immutable],
+    ['a coding of this file', { 'Accept-Encoding': 'br' }, hashed, 200, immutable],
+    ['a range of this file', { Range: 'bytes=0-9' }, hashed, 206, immutable],
     ['a 304 of it', { 'If-None-Match': '*' }, hashed, 304, immutable],
     ['a page', {}, '/', 200, 'no-cache'],
     ['a 304 of a page', { 'If-None-Match': '*' }, '/', 304, 'no-cache'],
     ['the fallback page', { Accept: 'text/html' }, '/users', 200, 'no-cache'],
-    [
-      'a file in the directory of assets without a hash',
-      {},
-      '/assets/copied-from-public.js',
-      200,
-      'no-cache',
-    ],
+    ['a file in the assets folder without a hash', {}, '/assets/copied-from-public.js', 200, 'no-cache'],
     ['a file of the root', {}, '/robots.txt', 200, 'no-cache'],
     ['a redirect', {}, '/docs', 308, 'no-cache'],
     ['a missing asset', {}, '/assets/app-0d0d0d.js', 404, 'no-store'],
     ['a malformed path', {}, '/%', 400, 'no-store'],
     ['a refused identity', { 'Accept-Encoding': '*;q=0' }, hashed, 406, 'no-store'],
     ['a failed condition', { 'If-Match': '"x"' }, hashed, 412, 'no-store'],
-    ['a range that is not there', { Range: 'bytes=99999-' }, hashed, 416, 'no-store'],
+    ['a range beyond the end', { Range: 'bytes=99999-' }, hashed, 416, 'no-store'],
   ])('of %s (%j %s → %d) is %s', async (_what, fields, target, status, value) => {
     const response = await rawRequest(server.port, { target, fields })
     expect([response.status, response.field('Cache-Control')]).toEqual([status, value])
@@ -59,7 +53,7 @@ describe('Cache-Control', () => {
 })
 
 describe('validators', () => {
-  test.each(['/', hashed, '/robots.txt'])('of %s are a strong tag and a date of the past', async (target) => {
+  test.each(['/', hashed, '/robots.txt'])('of %s are a strong tag and a date in the past', async (target) => {
     const response = await rawRequest(server.port, { target })
     expect(response.field('ETag')).toMatch(/^"[\w-]{22}"$/)
     const lastModified = Date.parse(response.field('Last-Modified') ?? '')
@@ -67,7 +61,7 @@ describe('validators', () => {
     expect(lastModified).toBeLessThanOrEqual(Date.parse(response.field('Date') ?? ''))
   })
 
-  test('depend on the content alone: two servers of one build agree', async () => {
+  test('depend only on the content: two servers of one build agree', async () => {
     const files = { 'index.html': compressibleText(4000) }
     const [one, other] = await Promise.all([
       startServer(await buildFixture(files)),

@@ -22,7 +22,7 @@ const immutable = 'public, max-age=31536000, immutable'
 const site: LiveSiteOptions = { rules: { immutable: ['assets/*'] }, largestBody: 100_000 }
 const appType = { appType: 'spa', assetsDirectory: 'assets' } as const
 
-/** The build of a number: its page, and hashed files that are held, streamed, and for people who debug. */
+/** The files of a build: its page, hashed files in memory and streamed, and source maps. */
 function filesOf(build: number): FixtureFiles {
   return {
     'index.html': `<title>${build}</title>`,
@@ -52,7 +52,7 @@ afterAll(async () => {
   await Promise.all(closers.map((close) => close()))
 })
 
-/** Hosts of one live site, each with what it answers to GET. */
+/** The hosts of a live site, each with a function that sends GET. */
 const hosts: readonly (readonly [
   string,
   (live: LiveSite) => Promise<(target: string, fields?: Record<string, string>) => Promise<Response>>,
@@ -85,8 +85,8 @@ function asking(port: number) {
     await fetch(`http://127.0.0.1:${port}${target}`, { headers })
 }
 
-describe('hashed files of a build that was swapped out, and what tells of the next', () => {
-  test.each(hosts)('are answered by %s, from memory and from files that are gone', async (_name, start) => {
+describe('hashed files of previous builds and the build ID', () => {
+  test.each(hosts)('are served by %s, from memory and from deleted files', async (_name, start) => {
     const { live, directory } = await openLive()
     const ask = await start(live)
     await deploy(directory, 2)
@@ -116,7 +116,7 @@ describe('hashed files of a build that was swapped out, and what tells of the ne
     expect(live.current.summary).toMatchObject({ keptBuilds: 1, keptFiles: 4 })
   })
 
-  test('keep their addresses under the base of their own build', async () => {
+  test('keep their addresses below the base of their own build', async () => {
     const directory = join(await temporaryDirectory(), 'dist')
     await replaceBuildIn(directory, filesOf(1), { ...appType, base: '/old/' })
     const server = await startServer(directory, { site })
@@ -127,7 +127,7 @@ describe('hashed files of a build that was swapped out, and what tells of the ne
     expect((await rawRequest(server.port, { target: '/assets/style-1.css' })).status).toBe(404)
   })
 
-  test('give way to another file of the current build under their name', async () => {
+  test('yield to a different file of the current build with the same name', async () => {
     const { live, directory } = await openLive()
     const ask = asking(await startListener(createHandler(live)))
     await deploy(directory, 2, { 'assets/style-1.css': 'no hash after all' })
@@ -135,7 +135,7 @@ describe('hashed files of a build that was swapped out, and what tells of the ne
     expect(await (await ask('/assets/style-1.css')).text()).toBe('no hash after all')
   })
 
-  test('are not in the way of a rollback, nor of the next deploy', async () => {
+  test('do not interfere with a rollback or with the next deploy', async () => {
     const { live, directory } = await openLive()
     const ask = asking(await startListener(createHandler(live)))
     for (const build of [2, 1, 3, 2, 1]) {
@@ -151,7 +151,7 @@ describe('hashed files of a build that was swapped out, and what tells of the ne
     expect(live.current.summary).toMatchObject({ keptBuilds: 2, keptFiles: 8 })
   })
 
-  test('name the build that is served', async () => {
+  test('report the current build', async () => {
     const { live, directory } = await openLive()
     const ask = asking(await startListener(createHandler(live)))
     const before = await ask('/__serve-dist/build.json')
@@ -164,7 +164,7 @@ describe('hashed files of a build that was swapped out, and what tells of the ne
     expect(await after.json()).toEqual({ buildId: live.current.buildId })
   })
 
-  test('go with the process', async () => {
+  test('are dropped when the process restarts', async () => {
     const { live, directory } = await openLive()
     await deploy(directory, 2)
     await live.reload()
@@ -173,7 +173,7 @@ describe('hashed files of a build that was swapped out, and what tells of the ne
   })
 
   test.skipIf(process.platform !== 'linux')(
-    'take no more memory and no more descriptors than there is room for, after 50 deploys',
+    'stay within the limits of memory and descriptors after 50 deploys',
     async () => {
       const memoryBudget = 300_000
       const openFiles = 4
@@ -189,7 +189,7 @@ describe('hashed files of a build that was swapped out, and what tells of the ne
       await expect.poll(() => listOpenFilesIn(directory).length).toBe(openFiles)
       const [early = 0, late = 0] = used
       expect(late - early).toBeLessThan(memoryBudget)
-      // The newest are there, the oldest have made room for them.
+      // The newest builds have evicted the oldest.
       const kept = [51, 50, 49, 48, 10, 1].map(
         async (build) => (await ask(`/assets/font-${build}.woff2`)).status,
       )

@@ -43,21 +43,18 @@ describe('HEAD', () => {
     '/%',
   ]
 
-  test.each(targets)(
-    'of %s has the very fields of GET, whatever the request, and no body',
-    async (target) => {
-      for (const { port } of [server, streaming]) {
-        for (const fields of fieldSets) {
-          const get = await rawRequest(port, { target, fields })
-          const head = await rawRequest(port, { method: 'HEAD', target, fields })
-          const withoutDate = ({ fields: lines }: typeof get) => lines.filter(([name]) => name !== 'Date')
-          expect([head.status, withoutDate(head)]).toEqual([get.status, withoutDate(get)])
-          expect(head.field('Date')).toBeDefined()
-          expect(head.field('Transfer-Encoding')).toBeUndefined()
-        }
+  test.each(targets)('of %s has the fields of GET for every request, and no body', async (target) => {
+    for (const { port } of [server, streaming]) {
+      for (const fields of fieldSets) {
+        const get = await rawRequest(port, { target, fields })
+        const head = await rawRequest(port, { method: 'HEAD', target, fields })
+        const withoutDate = ({ fields: lines }: typeof get) => lines.filter(([name]) => name !== 'Date')
+        expect([head.status, withoutDate(head)]).toEqual([get.status, withoutDate(get)])
+        expect(head.field('Date')).toBeDefined()
+        expect(head.field('Transfer-Encoding')).toBeUndefined()
       }
-    },
-  )
+    }
+  })
 
   test('ignores Range (RFC 9110 §14.2)', async () => {
     const head = await rawRequest(server.port, {
@@ -109,12 +106,12 @@ describe('any other method', () => {
     },
   )
 
-  test('POST to a path that redirects is 405, so that no body goes to a place that nobody named', async () => {
+  test('POST to a path that redirects is 405 because a redirect would resend the body elsewhere', async () => {
     const response = await rawRequest(server.port, { method: 'POST', target: '/docs' })
     expect([response.status, response.field('Location')]).toEqual([405, undefined])
   })
 
-  test('a method that HTTP does not have is refused with 400', async () => {
+  test('a method that HTTP does not define gets 400', async () => {
     const response = await rawRequest(server.port, { method: 'BREW', target: '/a.js' })
     expect(response.status).toBe(400)
   })

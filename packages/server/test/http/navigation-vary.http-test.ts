@@ -27,7 +27,7 @@ async function start(more: Readonly<Record<string, string>> = {}, rules: Rules =
   return (await startServer(directory, { site: { rules } })).port
 }
 
-describe('Vary under a path that the fallback decides', () => {
+describe('Vary under a path with a fallback', () => {
   let port: number
   beforeAll(async () => {
     port = await start()
@@ -43,7 +43,7 @@ describe('Vary under a path that the fallback decides', () => {
     ['a range beyond the end', { ...navigation, Range: 'bytes=9999999-' }, 416],
     ['a condition that fails', { ...navigation, 'If-Match': '"x"' }, 412],
     ['no coding at all', { ...navigation, 'Accept-Encoding': '*;q=0' }, 406],
-  ])('names what told a navigation, for %s', async (_what, fields, status) => {
+  ])('names the fields that identified a navigation, for %s', async (_what, fields, status) => {
     for (const method of status === 206 || status === 416 ? ['GET'] : ['GET', 'HEAD']) {
       const response = await rawRequest(port, { method, target: '/users/1', fields })
       const codings = status === 404 ? '' : 'Accept-Encoding, '
@@ -65,7 +65,7 @@ describe('Vary under a path that the fallback decides', () => {
     expect([response.status, response.field('Vary')]).toEqual([status, vary])
   })
 
-  test('is not on other methods, which are no navigations', async () => {
+  test('is not on other methods, which are never navigations', async () => {
     const response = await rawRequest(port, { method: 'OPTIONS', target: '/users/1', fields: navigation })
     expect([response.status, response.field('Vary')]).toEqual([404, undefined])
   })
@@ -84,7 +84,7 @@ describe('Vary under a path that the fallback decides', () => {
       'Origin, accept, Accept-Encoding, Sec-Fetch-Mode',
       both,
     ],
-    ['a Vary of all', {}, { headers: { '*.html': { Vary: '*' } } }, '*', both],
+    ['a Vary of `*`', {}, { headers: { '*.html': { Vary: '*' } } }, '*', both],
   ])('with %s', async (_what, more, rules, forNavigation, forScript) => {
     const started = await start(more, rules)
     const seen = [navigation, script].map(async (fields) =>
@@ -93,14 +93,14 @@ describe('Vary under a path that the fallback decides', () => {
     expect(await Promise.all(seen)).toEqual([forNavigation, forScript])
   })
 
-  test('is on files on the disk only where there are none', async () => {
+  test('is on the 404 of a disk fallback', async () => {
     const directory = await buildFixture(files, options)
     const server = await startServer(directory, { handler: { fileSystemFallback: true } })
     const response = await rawRequest(server.port, { target: '/users/1', fields: script })
     expect([response.status, response.field('Vary')]).toEqual([404, both])
   })
 
-  test('extends what middleware before us has set, and leaves the next one alone', async () => {
+  test('extends the Vary of earlier middleware, and is not on requests that are passed on', async () => {
     const site = await loadSite(await buildFixture(files, options))
     const app = express()
       .use((_request, response, next) => {

@@ -50,7 +50,7 @@ describe.each([
     expect(response.body.equals(bytes.subarray(first, last + 1))).toBe(true)
   })
 
-  test('carries the fields of the identity, and never a coding', async () => {
+  test('carries the fields of the identity, and no coding', async () => {
     const whole = await request({})
     const part = await request({ Range: 'bytes=0-9', 'Accept-Encoding': 'br' })
     for (const name of ['ETag', 'Last-Modified', 'Content-Type', 'Cache-Control', 'Vary', 'Accept-Ranges']) {
@@ -66,7 +66,7 @@ describe.each([
     'bytes=-0',
     'bytes=9007199254740993-',
     `bytes=${'9'.repeat(400)}-`,
-  ])('%s is 416 with the size, no-store', async (range) => {
+  ])('%s is 416 with the size and no-store', async (range) => {
     const response = await request({ Range: range })
     expect([response.status, response.field('Content-Range')]).toEqual([416, `bytes */${size}`])
     expect(response.field('Cache-Control')).toBe('no-store')
@@ -86,18 +86,18 @@ describe.each([
     'items=0-1',
     'none',
     '',
-  ])('%j is ignored: all, in the coding that is wanted', async (range) => {
+  ])('%j is ignored: the response is whole, in the preferred coding', async (range) => {
     const response = await request({ Range: range, 'Accept-Encoding': 'br' })
     expect([response.status, response.field('Content-Encoding')]).toEqual([200, 'br'])
     expect(response.field('Content-Range')).toBeUndefined()
   })
 
-  test('on two lines is several, so ignored', async () => {
+  test('on two lines counts as several, so it is ignored', async () => {
     const response = await request({ Range: 'bytes=0-1', range: 'bytes=4-5' })
     expect([response.status, response.body.length]).toEqual([200, size])
   })
 
-  test('is ignored where identity is excluded', async () => {
+  test('is ignored if the client excludes identity', async () => {
     const response = await request({ Range: 'bytes=0-9', 'Accept-Encoding': 'gzip, identity;q=0' })
     expect([response.status, response.field('Content-Encoding')]).toEqual([200, 'gzip'])
     const none = await request({ Range: 'bytes=0-9', 'Accept-Encoding': '*;q=0' })
@@ -123,7 +123,7 @@ describe.each([
     }
   })
 
-  test('is answered under If-Range with the strong tag or the very date, else all', async () => {
+  test('is answered for an If-Range with the strong tag or the exact date, else ignored', async () => {
     const whole = await request({})
     const tag = whole.field('ETag') ?? ''
     const date = whole.field('Last-Modified') ?? ''
@@ -146,7 +146,7 @@ describe.each([
     }
   })
 
-  test('is ignored under the date where a coding is sent, of which the client has a part', async () => {
+  test('is ignored for a date if a coding is sent because the client has part of that coding', async () => {
     const fields = { 'Accept-Encoding': 'br' }
     const whole = await request(fields)
     const date = whole.field('Last-Modified') ?? ''
@@ -155,12 +155,12 @@ describe.each([
     expect(resumed.body.equals(whole.body)).toBe(true)
   })
 
-  test('that is not there is all under an If-Range that does not hold', async () => {
+  test('beyond the end is ignored for an If-Range that does not match', async () => {
     const response = await request({ Range: `bytes=${size}-`, 'If-Range': '"x"' })
     expect(response.status).toBe(200)
   })
 
-  test('comes after the other conditions', async () => {
+  test('is evaluated after the other conditions', async () => {
     const whole = await request({})
     const tag = whole.field('ETag') ?? ''
     const fields = { Range: `bytes=${size}-` }
@@ -170,7 +170,7 @@ describe.each([
     expect([notModified.status, failed.status, resumed.status]).toEqual([304, 412, 206])
   })
 
-  test('puts the whole together again from parts', async () => {
+  test('reassembles the whole from parts', async () => {
     const parts: Buffer[] = []
     for (let first = 0; first < size; first += 70_001) {
       const response = await request({ Range: `bytes=${first}-${first + 70_000}` })

@@ -69,7 +69,7 @@ describe('every file of the build', () => {
     expect(new Set(compared).size).toBe(served.length)
   })
 
-  test('has an entity tag of its own in every coding, the same in memory and streamed', async () => {
+  test('has its own entity tag in every coding, the same in memory and streamed', async () => {
     const tags = new Set<string | undefined>()
     for (const coding of ['identity', 'zstd', 'br', 'gzip']) {
       const request = { target: '/assets/app.js', fields: { 'Accept-Encoding': coding } }
@@ -133,7 +133,7 @@ describe('the choice of the representation', () => {
     'identity;q=0',
     'identity;q=0.000, deflate',
     'zstd;q=0, br;q=0, gzip;q=0, identity;q=0',
-  ])('for Accept-Encoding: %s is none: 406', async (acceptEncoding) => {
+  ])('for Accept-Encoding: %s is 406', async (acceptEncoding) => {
     const response = await rawRequest(server.port, {
       target: '/assets/app.js',
       fields: { 'Accept-Encoding': acceptEncoding },
@@ -143,7 +143,7 @@ describe('the choice of the representation', () => {
   })
 
   test.each(['/image.png', '/assets/tiny.js', '/empty.css'])(
-    'of %s, which has no variants: identity without Vary, and 406 where it is refused',
+    'of %s, which has no variants: identity without Vary, and 406 if identity is excluded',
     async (target) => {
       const response = await rawRequest(server.port, {
         target,
@@ -156,7 +156,7 @@ describe('the choice of the representation', () => {
     },
   )
 
-  test('by size is the smallest of those wanted equally', async () => {
+  test('by size is the smallest of the equally preferred', async () => {
     const { port } = await startServer(directory, { site: { rules: { prefer: 'smallest' } } })
     const fields = { 'Accept-Encoding': 'zstd, br, gzip' }
     const response = await rawRequest(port, { target: '/assets/large.js', fields })

@@ -49,18 +49,18 @@ describe('a single-page application', () => {
     server = await startServer(directory)
   })
 
-  test.each(names)('finds the file %s under its encoded name', async (name) => {
+  test.each(names)('serves the file %s under its encoded name', async (name) => {
     const response = await rawRequest(server.port, { target: `/names/${encodeURIComponent(name)}` })
     expect([response.status, response.body.toString()]).toEqual([200, name])
   })
 
-  // RFC 3986 §2: a URI is ASCII. Node's parser refuses the request, and never calls us.
+  // RFC 3986 §2: a URI is ASCII. Node's parser rejects the request before it reaches the server's code.
   test.each([
     ['raw octets beyond ASCII', '/names/caf\u00c3\u00a9.txt'],
     ['raw octets that are no UTF-8', '/\u00ff'],
     ['a target without a slash', 'about'],
     ['a control character', '/names/\u0001'],
-  ])('refuses %s with 400 and closes', async (_what, target) => {
+  ])('rejects %s with 400 and closes', async (_what, target) => {
     const connection = await openConnection(server.port)
     connection.send(formatRequest({ target }))
     const response = await connection.receive()
@@ -149,7 +149,7 @@ describe('a single-page application', () => {
   ])('answers %s with 404 and no-store', async (_what, target) => {
     const response = await rawRequest(server.port, { target, fields: { Accept: '*/*' } })
     expect([response.status, response.field('Cache-Control')]).toEqual([404, 'no-store'])
-    // But for assets, a navigation would have got the page.
+    // Outside the assets, a navigation would get the page.
     const isAsset = target.startsWith('/assets/')
     expect(response.field('Vary')).toBe(isAsset ? undefined : 'Accept, Sec-Fetch-Mode')
     expect(response.body.toString()).toBe('404 Not Found\n')
@@ -198,7 +198,7 @@ describe('an application of several pages', () => {
     server = await startServer(directory)
   })
 
-  test('names its base in its URL', () => {
+  test('has its base in its URL', () => {
     expect(server.url).toBe(`http://127.0.0.1:${server.port}/app/`)
   })
 
@@ -211,12 +211,12 @@ describe('an application of several pages', () => {
     ['/about', 404],
     ['/assets/a.js', 404],
     ['/application/about', 404],
-  ])('stands under its base: %s → %d', async (target, status) => {
+  ])('is served below its base: %s → %d', async (target, status) => {
     const response = await rawRequest(server.port, { target })
     expect(response.status).toBe(status)
   })
 
-  test('redirects the base without its slash, query kept', async () => {
+  test('redirects the base without its slash, and keeps the query', async () => {
     const response = await rawRequest(server.port, { target: '/app?a=b' })
     expect(response.field('Location')).toBe('/app/?a=b')
   })
@@ -240,7 +240,7 @@ describe('an application of several pages', () => {
     ['another request', '/app/unknown', { Accept: '*/*' }],
     ['a navigation outside of the base', '/unknown', navigation],
     [
-      'a navigation that takes no coding of it',
+      'a navigation that accepts no coding of it',
       '/app/unknown',
       { ...navigation, 'Accept-Encoding': '*;q=0' },
     ],
@@ -249,7 +249,7 @@ describe('an application of several pages', () => {
     expect([response.status, response.field('Content-Type')]).toEqual([404, 'text/plain; charset=utf-8'])
   })
 
-  test('answers the 404 page itself like any page', async () => {
+  test('serves the 404 page itself like any page', async () => {
     const response = await rawRequest(server.port, { target: '/app/404' })
     expect([response.status, response.field('Cache-Control')]).toEqual([200, 'no-cache'])
   })
@@ -301,32 +301,30 @@ describe('the other fallbacks', () => {
 
   test.each<[string, readonly string[], 'spa' | undefined, readonly string[]]>([
     [
-      'is asked for',
+      'is configured',
       ['assets/app.js', 'about.html'],
       'spa',
       [
-        'neither 200.html nor index.html for unknown pages, so they are a 404; name the page by a rule: /* /page.html 200',
+        'neither 200.html nor index.html. Add this rule to the file _redirects of the build: /* /page.html 200',
       ],
     ],
     [
       'is written by TanStack Start',
       ['_shell.html'],
       undefined,
-      [
-        'but it has _shell.html, so they are a 404; name the page by a rule: /* /_shell.html 200 in the file _redirects',
-      ],
+      ['but it has _shell.html. Add this rule to the file _redirects of the build: /* /_shell.html 200'],
     ],
     ['is written by React Router', ['__spa-fallback.html'], 'spa', ['/* /__spa-fallback.html 200']],
     [
-      'is written by React Router beside a prerendered page',
+      'is written by React Router next to a prerendered page',
       ['index.html', '__spa-fallback.html'],
       undefined,
-      ['no 200.html for unknown pages, but it has __spa-fallback.html'],
+      ['no 200.html, but it has __spa-fallback.html'],
     ],
     ['has its usual name', ['index.html', '_shell.html'], 'spa', []],
-    ['is left to a 404 page', ['404.html', '_shell.html'], undefined, []],
+    ['is overridden by a 404 page', ['404.html', '_shell.html'], undefined, []],
   ])(
-    'tell where the page of a single-page application %s and no page answers',
+    'warn if the page of a single-page application %s and no page answers',
     async (_what, paths, fallback, told) => {
       const warnings: string[] = []
       const directory = await buildFixture(Object.fromEntries(paths.map((path) => [path, path])))
@@ -336,7 +334,7 @@ describe('the other fallbacks', () => {
     },
   )
 
-  test('answer with the page that a rule names, once it does as it is told', async () => {
+  test('use the page that a rule names, without a warning', async () => {
     const directory = await buildFixture({ '_shell.html': 'shell', _redirects: '/* /_shell.html 200' })
     const warnings: string[] = []
     const rules = { fallback: 'spa' } as const
@@ -351,7 +349,7 @@ describe('the other fallbacks', () => {
   })
 })
 
-describe('a client route under the folder of assets', () => {
+describe('a client route below the assets folder', () => {
   const files = { 'index.html': 'page', 'assets/app-1.js': 'script' }
   const options = { assetsDirectory: 'assets', appType: 'spa' } as const
 

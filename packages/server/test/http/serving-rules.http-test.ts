@@ -58,26 +58,26 @@ describe('rules of the operator', () => {
     })
   })
 
-  test('call names immutable', async () => {
+  test('make names immutable', async () => {
     const response = await rawRequest(server.port, { target: '/assets/app.js' })
     expect(response.field('Cache-Control')).toBe('public, max-age=31536000, immutable')
   })
 
-  test('replace a default whatever the letters, and take it away with null', async () => {
+  test('replace a default in any letter case, and remove it with null', async () => {
     const response = await rawRequest(server.port, { target: '/about.html' })
     expect(response.field('X-Content-Type-Options')).toBeUndefined()
     expect(response.field('Content-Security-Policy')).toBe("default-src 'self'")
     expect(response.field('Content-Language')).toBe('en')
   })
 
-  test('extend Vary, and set it where there was none', async () => {
+  test('extend Vary, or add it', async () => {
     const script = await rawRequest(server.port, { target: '/assets/app.js' })
     expect(script.field('Vary')).toBe('Origin, Accept-Encoding')
     const page = await rawRequest(server.port, { target: '/about.html' })
     expect(page.field('vary')).toBe('Origin')
   })
 
-  test('count for a 304 but for what describes the body', async () => {
+  test('apply to a 304, except for fields that describe the body', async () => {
     const response = await rawRequest(server.port, {
       target: '/about.html',
       fields: { 'If-None-Match': '*' },
@@ -102,7 +102,7 @@ describe('rules of the operator', () => {
     expect((await rawRequest(server.port, { target: '/loop' })).status).toBe(404)
   })
 
-  test('redirect nothing that the build has, without force', async () => {
+  test('redirect no file of the build without force', async () => {
     expect((await rawRequest(server.port, { target: '/about' })).status).toBe(200)
   })
 
@@ -115,30 +115,30 @@ describe('rules of the operator', () => {
     expect([response.status, response.field('Location')]).toEqual([status, location])
   })
 
-  test('rewrite to a page for navigations alone', async () => {
+  test('rewrite only navigations to a page', async () => {
     const page = await rawRequest(server.port, { target: '/app/users', fields: navigation })
     expect([page.status, page.body.includes('<title>spa</title>')]).toEqual([200, true])
     expect((await rawRequest(server.port, { target: '/app/users.js' })).status).toBe(404)
   })
 
-  test('answer with a page of their own for what is gone', async () => {
+  test('answer with a page of their own for deleted paths', async () => {
     const response = await rawRequest(server.port, { target: '/gone/x', fields: navigation })
     expect([response.status, response.body.toString()]).toEqual([404, 'about'])
     expect(response.field('Cache-Control')).toBe('no-store')
   })
 
-  test('hide a file by force behind the page of a 404', async () => {
+  test('hide a file by force behind the 404 page', async () => {
     const response = await rawRequest(server.port, { target: '/secret.txt' })
     expect([response.status, response.body.toString()]).toEqual([404, 'about'])
     expect((await rawRequest(server.port, { target: '/secret.txt', method: 'POST' })).status).toBe(404)
   })
 
-  test('put no page in the place of a script, by force either', async () => {
+  test('replace no script by a page, even by force', async () => {
     const response = await rawRequest(server.port, { target: '/assets/app.js', fields: navigation })
     expect(response.field('Content-Type')).toMatch(/^text\/javascript/)
   })
 
-  test('never let the page of a 404 be stored', async () => {
+  test('never let caches keep the 404 page', async () => {
     const built = await buildFixture({ ...files, '404.html': 'lost' }, { appType: 'mpa' })
     const targeted = ['CDN-Cache-Control', 'Netlify-CDN-Cache-Control', 'Surrogate-Control']
     const headers = {
@@ -171,7 +171,7 @@ describe('rules of the operator', () => {
     ['POST', '/app/x', 404],
     ['OPTIONS', '/app/x', 404],
   ])(
-    'make a path known by other methods where they redirect it: %s %s is %d',
+    'make a path known for other methods if they redirect it: %s %s is %d',
     async (method, target, status) => {
       const response = await rawRequest(server.port, { method, target })
       const allow = status === 404 ? undefined : 'GET, HEAD, OPTIONS'
@@ -179,13 +179,13 @@ describe('rules of the operator', () => {
     },
   )
 
-  test('switch the fallback off', async () => {
+  test('disable the fallback', async () => {
     expect((await rawRequest(server.port, { target: '/users', fields: navigation })).status).toBe(404)
   })
 })
 
 describe('securityHeaders', () => {
-  test('sends the recommended fields, the pages’ with pages alone, and yields to a rule', async () => {
+  test('send the recommended fields, on pages also those for pages, and a rule overrides them', async () => {
     const server = await startServer(await buildFixture(files), {
       site: { rules: { securityHeaders: true, headers: { 'index.html': { 'X-Frame-Options': 'DENY' } } } },
     })
@@ -204,7 +204,7 @@ describe('securityHeaders', () => {
 })
 
 describe('_headers and _redirects', () => {
-  test('count, are not served, and what they ask in vain is a warning at boot', async () => {
+  test('apply, are not served, and cause start warnings for unused rules', async () => {
     const warnings: string[] = []
     const directory = await buildFixture({
       ...files,
@@ -225,11 +225,11 @@ describe('_headers and _redirects', () => {
       expect.stringMatching(/^_headers:4: Basic-Auth is not supported/),
       expect.stringMatching(/^_redirects:2: proxying to/),
       'the rule of _headers for /users/* matches no file of the build',
-      'the redirect of /gone never counts: the build has no file /nowhere.html to answer 200 with',
+      'the redirect of /gone is ignored: the build has no file /nowhere.html for status 200',
     ])
   })
 
-  test('take names of Object.prototype as names, and values of a path as one value', async () => {
+  test('accept names of Object.prototype, and treat several values of a path as one', async () => {
     const server = await startServer(
       await buildFixture({
         ...files,
@@ -247,7 +247,7 @@ describe('_headers and _redirects', () => {
     expect(places).toEqual(['/search?q=x%26admin%3D1', '/search?q=x%23y', '/new/a/b%3Fc%23d'])
   })
 
-  test('make a line of each kind, though 100,000 count for nothing, and an unknown path asks few of them', async () => {
+  test('warn once for each kind of 100,000 unused rules, and test few rules for an unknown path', async () => {
     const warnings: string[] = []
     const lines = Array.from({ length: 100_000 }, (_line, index) => index)
     const directory = await buildFixture({
@@ -265,7 +265,7 @@ describe('_headers and _redirects', () => {
     expect(user / 1e6).toBeLessThan(10)
     expect(warnings).toEqual([
       'the rules of _headers for /none/0, /none/1, /none/2 and 99997 more match no file of the build',
-      expect.stringMatching(/^the redirect of \/gone\/0 never counts: .*; and 99997 more like these$/),
+      expect.stringMatching(/^the redirect of \/gone\/0 is ignored: .*; and 99997 more like these$/),
     ])
     const port = await startListener(createHandler(site))
     const found = await rawRequest(port, { target: '/left/99999/x' })
@@ -279,14 +279,14 @@ describe('_headers and _redirects', () => {
     })
     const ask = (target: string): unknown =>
       decide({ ...site, redirects }, createRequestFields({ target }), 'none')
-    // The first request makes an index of them all.
+    // The first request builds the index of rules.
     ask('/left/x/y')
     reads = 0
     ask('/left/x0/y')
     expect(reads).toBeLessThan(10)
   })
 
-  test('leave what the build has to the build: `/* /index.html 200` keeps its files and its redirects', async () => {
+  test("do not override files: `/* /index.html 200` keeps the build's files and redirects", async () => {
     const server = await startServer(await buildFixture({ ...files, _redirects: '/* /index.html 200\n' }))
     const answers = await Promise.all(
       ['/docs', '/about/', '/about', '/users/1'].map(async (target) => {
@@ -302,7 +302,7 @@ describe('_headers and _redirects', () => {
     ])
   })
 
-  test('count under every path of a file, its name in escapes too, the last rule of a field alone', async () => {
+  test('apply to all paths of a file, also escaped ones, and the last rule of a field wins', async () => {
     const warnings: string[] = []
     const directory = await buildFixture({
       ...files,
@@ -318,7 +318,7 @@ describe('_headers and _redirects', () => {
     expect(warnings).toEqual([])
   })
 
-  test('take away nothing that a message needs', async () => {
+  test('remove no field that a message requires', async () => {
     const warnings: string[] = []
     const directory = await buildFixture({
       ...files,
@@ -336,7 +336,7 @@ describe('_headers and _redirects', () => {
     expect(warnings).toHaveLength(3)
   })
 
-  test('yield to rules of the operator', async () => {
+  test('are overridden by rules of the operator', async () => {
     const directory = await buildFixture({ ...files, _headers: '/*\n  X-A: file\n' })
     const server = await startServer(directory, { site: { rules: { headers: { '**': { 'x-a': 'rule' } } } } })
     expect((await rawRequest(server.port, {})).field('X-A')).toBe('rule')
@@ -359,7 +359,7 @@ async function withLinks(): Promise<string> {
 describe('links of a page', () => {
   const missing = '</data/list.json>; rel=preload; as=font; crossorigin'
 
-  test('are announced on the 200 when the document does not name them, and not before it', async () => {
+  test('are sent with the 200 if the document lacks them, but in no 103', async () => {
     const server = await startServer(await withLinks())
     const response = await rawRequest(server.port, {})
     expect([response.status, response.field('Link')]).toEqual([200, missing])
@@ -367,7 +367,7 @@ describe('links of a page', () => {
     expect(script.field('Link')).toBeUndefined()
   })
 
-  test('are all announced in a 103 when the operator asks for it, to HTTP/1.1 clients', async () => {
+  test('are all sent in a 103 to HTTP/1.1 clients if the operator enables it', async () => {
     const server = await startServer(await withLinks(), { site: { rules: { earlyHints: true } } })
     const hint = await rawExchange(server.port, 'GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n')
     expect(hint).toMatch(
@@ -380,7 +380,7 @@ describe('links of a page', () => {
     expect(head).toMatch(/^HTTP\/1\.1 200 OK/)
   })
 
-  test('are all announced in a 103 over HTTP/2, unasked, before a GET alone', async () => {
+  test('are all sent in a 103 over HTTP/2 by default, but only for GET', async () => {
     const server = await startServer(await withLinks(), { tls: await writeCertificate() })
     const session = connect(`https://127.0.0.1:${server.port}`, { rejectUnauthorized: false })
     const heads = async (method: string): Promise<unknown[]> => {
@@ -392,7 +392,7 @@ describe('links of a page', () => {
       return [...interim, fields[':status']]
     }
     const links = expect.stringMatching(/^<\/assets\/app\.js>; rel=modulepreload; crossorigin, /)
-    // Answers to the first ones are learned from.
+    // The server learns from the first responses.
     for (let time = 0; time < 3; time += 1) {
       expect(await heads('GET')).toEqual([[103, links], 200])
       expect(await heads('HEAD')).toEqual([200])
@@ -400,7 +400,7 @@ describe('links of a page', () => {
     session.destroy()
   })
 
-  test('are those under the path that Express has taken off', async () => {
+  test('are relative to the path where Express mounts the handler', async () => {
     const site = await loadSite(await withLinks(), { rules: { earlyHints: true } })
     const port = await startListener(express().use('/sub', createHandler(site)))
     const hint = await rawExchange(port, 'GET /sub/ HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n')
@@ -410,7 +410,7 @@ describe('links of a page', () => {
     expect(hint).toContain('\r\nLink: </sub/data/list.json>; rel=preload; as=font; crossorigin\r\n')
   })
 
-  test('are not announced behind an answer under way, which a 103 would break', async () => {
+  test('are not sent in a 103 behind a response in progress, which they would corrupt', async () => {
     const server = await startServer(await withLinks(), { site: { rules: { earlyHints: true } } })
     for (const first of [{}, { target: '/assets/app.js' }]) {
       const connection = await openConnection(server.port)

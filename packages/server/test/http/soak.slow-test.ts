@@ -22,7 +22,8 @@ const cases = Object.entries(soakSites).flatMap(([name, site]) =>
   ways.slice(0, hasNative ? 3 : 2).map(([how, flags]) => [`${name}, ${how}`, site, flags] as const),
 )
 
-// The test counts descriptors in /proc, and asks for counts by signals. The differential test compares the answers.
+// The test counts descriptors in /proc, and requests counts by signals. The differential test compares the
+// answers.
 describe.skipIf(process.platform !== 'linux')(`random requests (SERVE_DIST_SEED=${seed})`, () => {
   test.each(cases)(
     'leave no memory or descriptor behind: %s',
@@ -38,7 +39,7 @@ describe.skipIf(process.platform !== 'linux')(`random requests (SERVE_DIST_SEED=
             const script = randomScript(createRandom(first + scripts), vocabulary)
             scripts += 1
             sent += script.requests.length
-            // A server that waits for more would be idle for a second.
+            // Closing this half avoids an idle wait of one second.
             await playScript(port, { ...script, closesHalf: true })
           }
         }
@@ -48,7 +49,7 @@ describe.skipIf(process.platform !== 'linux')(`random requests (SERVE_DIST_SEED=
 
       const warmUp = await askHalf(seed + 1_000_000, Infinity)
       const before = await settled(measure)
-      // On a machine that was busy during the warm-up, more requests would bring new memory.
+      // If the machine was busy during the warm-up, further requests would allocate more memory.
       const answers = await askHalf(seed, warmUp)
       const after = await settled(measure)
 
@@ -65,7 +66,7 @@ describe.skipIf(process.platform !== 'linux')(`random requests (SERVE_DIST_SEED=
   )
 })
 
-/** Measures a server once it has noticed that all its clients have gone. */
+/** Measures a server after it has closed all connections. */
 async function settled(measure: () => Promise<Holdings>): Promise<Holdings> {
   return vi.waitFor(
     async () => {

@@ -18,12 +18,12 @@ const files = {
 const maps = ['/assets/app.js.map', '/assets/style.css.map']
 
 describe('source maps', () => {
-  test('are files like any other by default', async () => {
+  test('are served like any file by default', async () => {
     const { port } = await startServer(await buildFixture(files))
     for (const target of maps) expect((await rawRequest(port, { target })).status).toBe(200)
   })
 
-  test('are as if they were not there where they are denied, whatever is asked', async () => {
+  test('look as if they did not exist if they are denied, for every request', async () => {
     const directory = await buildFixture(files, { assetsDirectory: 'assets', appType: 'spa' })
     const { port, site } = await startServer(directory, {
       site: { rules: { sourceMaps: 'deny' } },
@@ -40,7 +40,7 @@ describe('source maps', () => {
     expect(site.summary.files).toBe(3)
   })
 
-  test('that another tool compressed are denied too, though they are files of the build', async () => {
+  test('with variants from another tool are denied, too', async () => {
     const directory = await writeFixture(files)
     await writeFile(join(directory, 'assets/app.js.map.br'), brotliCompressSync(files['assets/app.js.map']))
     await writeFile(join(directory, 'assets/app.js.map.gz'), 'of an earlier build')
@@ -52,7 +52,7 @@ describe('source maps', () => {
     }
   })
 
-  test('that appear after boot are denied too', async () => {
+  test('that appear after the start are denied, too', async () => {
     const directory = await buildFixture(files)
     const { port } = await startServer(directory, {
       site: { rules: { sourceMaps: 'deny' } },

@@ -15,18 +15,21 @@ import { type StartedServer, startServer } from '../support/start-server.ts'
 const small = compressibleText(5000)
 const large = Buffer.alloc(16 * 1024 * 1024, 'abcdefg')
 
-/** In seconds; some builds give it to all their files. */
+/** A time in seconds. Some builds give all their files the same time. */
 const constantTime = 1e9
 
 interface Fixture {
   readonly server: StartedServer
   readonly directory: string
-  /** Of the file that is streamed. */
+  /** The path of the streamed file. */
   readonly file: string
   readonly problems: string[]
 }
 
-/** A server that holds `/small.js` and streams `/large.bin`: by its path, unless files are kept open. */
+/**
+ * Starts a server that keeps `/small.js` in memory and streams `/large.bin`. It opens the file by path unless
+ * it may keep files open.
+ */
 async function startFixture(mostOpenFiles = 0, isListed = true): Promise<Fixture> {
   const listed = isListed ? { 'large.bin': large } : {}
   const directory = await buildFixture({ 'index.html': 'page', 'small.js': small, ...listed })
@@ -40,7 +43,7 @@ async function startFixture(mostOpenFiles = 0, isListed = true): Promise<Fixture
   return { server, directory, file: join(directory, 'large.bin'), problems }
 }
 
-describe('a file that is opened by its path and is not what boot saw', () => {
+describe('a file that is opened by path and differs from the start', () => {
   const changes: readonly (readonly [string, number, (file: string) => Promise<unknown>])[] = [
     ['vanished', 404, (file) => rm(file)],
     ['vanished with its folder', 404, (file) => rm(join(file, '..'), { recursive: true })],
@@ -53,16 +56,12 @@ describe('a file that is opened by its path and is not what boot saw', () => {
       (file) => writeFile(file, Buffer.alloc(large.length, 'x')),
     ],
     ['was replaced by another of the same size', 500, replaceKeepingTime],
-    [
-      'was rewritten with other bytes of the same size, and given the time of before',
-      500,
-      rewriteKeepingTime,
-    ],
+    ['was rewritten with other bytes of the same size, and given its previous time', 500, rewriteKeepingTime],
     ['became a folder', 500, (file) => rm(file).then(() => mkdir(file))],
   ]
 
   test.each(changes)(
-    'and %s is a clean %d, told once, while memory is served on',
+    'and %s gets %d without a broken body, is reported once, and files in memory still work',
     async (_what, status, change) => {
       const { server, file, problems } = await startFixture()
       const before = await rawRequest(server.port, { target: '/large.bin' })
@@ -89,7 +88,7 @@ describe('a file that is opened by its path and is not what boot saw', () => {
   test.skipIf(process.platform === 'win32').each<readonly [string, (file: string) => Promise<unknown>]>([
     ['a FIFO, without waiting for a writer', async (file) => execFileSync('mkfifo', [file])],
     ['a link to itself, which cannot be opened', (file) => symlink(file, file)],
-  ])('and became %s, is a clean 500', async (_what, change) => {
+  ])('and became %s, gets a 500 without a broken body', async (_what, change) => {
     const { server, file, problems } = await startFixture()
     await rm(file)
     await change(file)
@@ -97,7 +96,7 @@ describe('a file that is opened by its path and is not what boot saw', () => {
     expect([response.status, problems]).toEqual([500, [expect.stringContaining(file)]])
   })
 
-  test('and may be a variant alone', async () => {
+  test('may be only a variant', async () => {
     const directory = await buildFixture({ 'index.html': 'page', 'app.js': small })
     const problems: string[] = []
     const { port } = await startServer(directory, {
@@ -110,7 +109,7 @@ describe('a file that is opened by its path and is not what boot saw', () => {
     expect([br.status, gzip.status, problems.length]).toEqual([404, 200, 1])
   })
 
-  test('is told by HEAD as boot saw it: no file is opened', async () => {
+  test('gets its earlier description by HEAD, which opens no file', async () => {
     const { server, file, problems } = await startFixture()
     await rm(file)
     const response = await rawRequest(server.port, { method: 'HEAD', target: '/large.bin' })
@@ -118,7 +117,7 @@ describe('a file that is opened by its path and is not what boot saw', () => {
     expect(problems).toEqual([])
   })
 
-  test('is told on standard error without a handler for it', async () => {
+  test('is reported on standard error by default', async () => {
     const directory = await buildFixture({ 'index.html': 'page', 'app.js': small })
     const { port } = await startServer(directory, { site: { memoryBudget: 0, openFiles: 0 } })
     await rm(join(directory, 'app.js'))
@@ -130,7 +129,7 @@ describe('a file that is opened by its path and is not what boot saw', () => {
     expect(messages).toEqual([expect.stringContaining(join(directory, 'app.js'))])
   })
 
-  test('loses nothing that is in memory, even when the whole folder is gone', async () => {
+  test('affects no file in memory, even if the whole folder is gone', async () => {
     const { server, directory } = await startFixture()
     await rm(directory, { recursive: true })
     for (const coding of ['identity', 'zstd', 'br', 'gzip']) {
@@ -143,14 +142,14 @@ describe('a file that is opened by its path and is not what boot saw', () => {
   })
 })
 
-/** Another inode with the same size and the same times, as a deploy with constant times makes it. */
+/** Replaces a file by another inode with the same size and times, as a deploy with constant times does. */
 async function replaceKeepingTime(file: string): Promise<void> {
   await writeFile(`${file}.new`, Buffer.alloc(large.length, 'x'))
   await utimes(`${file}.new`, constantTime, constantTime)
   await rename(`${file}.new`, file)
 }
 
-/** As `rsync --inplace` does it to a build with constant times. */
+/** Rewrites a file like `rsync --inplace` does for a build with constant times. */
 async function rewriteKeepingTime(file: string): Promise<void> {
   await writeFile(file, Buffer.alloc(large.length, 'x'), { flag: 'r+' })
   await utimes(file, constantTime, constantTime)
@@ -168,7 +167,7 @@ describe('a file that is kept open', () => {
     ],
     ['was given other rights', (file) => chmod(file, 0o600)],
     ['was linked to by a backup', (file) => link(file, `${file}.backup`)],
-  ])('and %s is served on, whole and in ranges, without a word', async (_what, change) => {
+  ])('and %s is still served, whole and in ranges, without a warning', async (_what, change) => {
     const { server, file, problems } = await startFixture(1)
     await change(file)
     for (let index = 0; index < 3; index += 1) {
@@ -188,10 +187,10 @@ describe('a file that is kept open', () => {
       (file) => writeFile(file, Buffer.alloc(large.length, 'x')),
     ],
     [
-      'was rewritten in place with other bytes of the same size, and given the time of before',
+      'was rewritten in place with other bytes of the same size, and given its previous time',
       rewriteKeepingTime,
     ],
-  ])('and %s is a clean 500, told once', async (_what, change) => {
+  ])('and %s gets a 500 without a broken body, and is reported once', async (_what, change) => {
     const { server, file, problems } = await startFixture(1)
     await change(file)
     for (let index = 0; index < 3; index += 1) {
@@ -202,7 +201,7 @@ describe('a file that is kept open', () => {
   })
 
   test.skipIf(process.platform !== 'linux')(
-    'is open once for all its readers, until the server is closed',
+    'is open once for all its readers, until the server closes',
     async () => {
       const { server, file } = await startFixture(1)
       const socket = connect({ port: server.port, host: '127.0.0.1' })
@@ -214,7 +213,7 @@ describe('a file that is kept open', () => {
           expect(status).toBe(200)
         }),
       )
-      // The native engine opens it for itself as well.
+      // The native engine also opens it.
       expect(listOpenFilesIn(file).length).toBeLessThanOrEqual(2)
       socket.destroy()
       await server.close()
@@ -228,11 +227,11 @@ describe.each([
   ['kept open', 1, true],
   ['unknown to the build', 0, false],
 ])('a file, %s, that changes while it is sent', (_how, kept, isListed) => {
-  test('comes whole when its name is given to another: the open file is read on', async () => {
+  test('is sent whole if its name is removed: the open file stays readable', async () => {
     const { server, file } = await startFixture(kept, isListed)
-    const { carryOn } = await beginReading(server.port)
+    const { readRest } = await startReading(server.port)
     await rm(file)
-    expect(await carryOn()).toBe(large.length)
+    expect(await readRest()).toBe(large.length)
   })
 
   test.each<readonly [string, (file: string) => Promise<unknown>]>([
@@ -240,28 +239,31 @@ describe.each([
     ['is rewritten in place with the same size', (file) => writeFile(file, Buffer.alloc(large.length, 'x'))],
     ['is rewritten in place with the same size and time', rewriteKeepingTime],
     ['has a byte changed', changeLastByte],
-  ])('never comes whole when it %s: the socket is destroyed, the server lives', async (_what, change) => {
-    const { server, file, problems } = await startFixture(kept, isListed)
-    const { carryOn } = await beginReading(server.port)
-    await change(file)
-    expect(await carryOn()).toBeLessThan(large.length)
-    const response = await rawRequest(server.port, { target: '/' })
-    expect(response.status).toBe(200)
-    await vi.waitFor(() => expect(problems).toEqual([expect.stringContaining(file)]))
-  })
+  ])(
+    'is never sent whole if it %s: the server destroys the socket and keeps running',
+    async (_what, change) => {
+      const { server, file, problems } = await startFixture(kept, isListed)
+      const { readRest } = await startReading(server.port)
+      await change(file)
+      expect(await readRest()).toBeLessThan(large.length)
+      const response = await rawRequest(server.port, { target: '/' })
+      expect(response.status).toBe(200)
+      await vi.waitFor(() => expect(problems).toEqual([expect.stringContaining(file)]))
+    },
+  )
 })
 
-/** Begins to read a body and stops; `carryOn` reads what is left and answers whether it came whole. */
-async function beginReading(port: number): Promise<{ carryOn: () => Promise<number> }> {
+/** Starts to read a body and stops. `readRest` reads the rest and returns the number of bytes. */
+async function startReading(port: number): Promise<{ readRest: () => Promise<number> }> {
   const socket = connect({ port, host: '127.0.0.1' })
   socket.on('error', () => {
-    // A reset is what the tests look for: the body does not come whole.
+    // A reset is expected: the body is not whole.
   })
   socket.write(formatRequest({ target: '/large.bin' }))
   await once(socket, 'readable')
   const head: unknown = socket.read()
   expect(String(head)).toMatch(/^HTTP\/1\.1 200 /)
-  const carryOn = async (): Promise<number> => {
+  const readRest = async (): Promise<number> => {
     let received = Buffer.isBuffer(head) ? head.length - String(head).indexOf('\r\n\r\n') - 4 : 0
     socket.on('data', (chunk) => {
       received += chunk.length
@@ -270,7 +272,7 @@ async function beginReading(port: number): Promise<{ carryOn: () => Promise<numb
     await once(socket, 'close')
     return received
   }
-  return { carryOn }
+  return { readRest }
 }
 
 async function changeLastByte(file: string): Promise<void> {
@@ -280,7 +282,7 @@ async function changeLastByte(file: string): Promise<void> {
 }
 
 describe('a reader of a streamed file', () => {
-  test.skipIf(process.platform !== 'linux')('that goes away in mid-body leaves no file open', async () => {
+  test.skipIf(process.platform !== 'linux')('that leaves in mid-body leaves no file open', async () => {
     const { server, file } = await startFixture()
     for (let index = 0; index < 30; index += 1) {
       const socket = connect({ port: server.port, host: '127.0.0.1' })
@@ -293,7 +295,7 @@ describe('a reader of a streamed file', () => {
   })
 
   test.skipIf(process.platform !== 'linux')(
-    'that goes away before the answer leaves no file open',
+    'that leaves before the response leaves no file open',
     async () => {
       const { server, file } = await startFixture()
       for (let index = 0; index < 30; index += 1) {
@@ -308,7 +310,7 @@ describe('a reader of a streamed file', () => {
     },
   )
 
-  test.skipIf(process.platform !== 'linux')('has one file open for all that it has pipelined', async () => {
+  test.skipIf(process.platform !== 'linux')('has one file open for all pipelined requests', async () => {
     const { server, file } = await startFixture()
     const socket = connect({ port: server.port, host: '127.0.0.1' })
     socket.pause()
@@ -321,7 +323,7 @@ describe('a reader of a streamed file', () => {
     await vi.waitFor(() => expect(listOpenFilesIn(file)).toEqual([]), { timeout: 10_000 })
   })
 
-  test('that stalls costs a bounded amount of memory', async () => {
+  test('that stalls uses a limited amount of memory', async () => {
     const { server } = await startFixture()
     const readers = 50
     const before = await arrayBuffersInUse()
@@ -329,7 +331,7 @@ describe('a reader of a streamed file', () => {
     await Promise.all(
       sockets.map(async (socket) => {
         socket.write(formatRequest({ target: '/large.bin' }))
-        // One chunk has come, and none is read after it: the answer is under way and stalls.
+        // The first chunk shows that the response has started. The client reads no more.
         await once(socket, 'data')
         socket.pause()
       }),
@@ -337,7 +339,7 @@ describe('a reader of a streamed file', () => {
     await rawRequest(server.port, { target: '/large.bin' })
     const grown = (await arrayBuffersInUse()) - before
     for (const socket of sockets) socket.destroy()
-    // Both ends of every socket are in this process, and each holds a chunk or two of 64 KiB.
+    // Both ends of each socket are in this process. Each keeps one or two chunks of 64 KiB.
     expect(grown / readers).toBeLessThan(512 * 1024)
   })
 })

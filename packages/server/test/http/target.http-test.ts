@@ -15,7 +15,7 @@ import { startListener } from '../support/start-listener.ts'
 import { spawnCommand } from '../support/spawn-command.ts'
 import { type StartedServer, startServer } from '../support/start-server.ts'
 
-/** Says all that it knows about the host and the target. */
+/** An application that returns the host and the target that it received. */
 const nodeApplication = `export default (request, response) => {
   const { url, rawHeaders, headers, headersDistinct } = request
   const raw = rawHeaders.filter((_, index) => rawHeaders[index - 1]?.toLowerCase() === 'host' && index % 2 === 1)
@@ -38,14 +38,13 @@ beforeAll(async () => {
   encrypted = await startServer(directory, { ssr: join(modules, 'node.mjs'), tls: await writeCertificate() })
 })
 
-/** How it is asked. */
 interface Asked {
-  /** The value of `Host`; `null` leaves it out. */
+  /** The value of `Host`. `null` omits it. */
   readonly host?: string | null
   readonly dial?: Dial | undefined
 }
 
-/** The answer to a request line and a `Host`. */
+/** Returns the response to a request line and a `Host`. */
 async function ask(
   { port }: Pick<StartedServer, 'port'>,
   line: string,
@@ -60,7 +59,7 @@ async function ask(
   return response
 }
 
-/** What the Node application was told. */
+/** Returns the host and target that the Node application received. */
 async function told(...parameters: Parameters<typeof ask>): Promise<unknown> {
   const { status, body } = await ask(...parameters)
   expect(status).toBe(200)
@@ -80,12 +79,12 @@ describe('a target in absolute form', () => {
     ['GET http://[::1]:80/reset', '/reset', '[::1]:80'],
     ['GET http://good.example//evil.example/', '//evil.example/', 'good.example'],
     ['GET http://good.example/reset HTTP/1.0', '/reset', 'good.example'],
-  ])('%s is %s of %s for an application, whatever Host says', async (line, url, host) => {
+  ])('%s is %s of %s for an application, whatever the Host field contains', async (line, url, host) => {
     expect(await told(node, line)).toEqual(heard(url, host))
     expect(await told(encrypted, line, { dial: dialTls })).toEqual(heard(url, host))
   })
 
-  test('brings its host to a request of HTTP/1.0 that has none', async () => {
+  test('provides the host of an HTTP/1.0 request without Host', async () => {
     const line = 'GET http://good.example/reset HTTP/1.0'
     expect(await told(node, line, { host: null })).toEqual(heard('/reset', 'good.example'))
   })
@@ -99,19 +98,19 @@ describe('a target in absolute form', () => {
     expect(await told(fetching, line)).toEqual({ url, host: new URL(url).host })
   })
 
-  test('is asked for a file, and redirected without a host', async () => {
+  test('serves a file, and redirects without a host', async () => {
     expect((await ask(node, 'GET http://good.example/about')).body.toString()).toBe('about')
     const redirect = await ask(node, 'GET http://good.example/docs?a')
     expect([redirect.status, redirect.field('Location')]).toEqual([308, '/docs/?a'])
   })
 
-  test('is the host that --allow-host looks at, and that the application gets', async () => {
+  test('provides the host that --allow-host checks, and that the application receives', async () => {
     expect(await told(guarded, 'GET http://good.example/reset')).toEqual(heard('/reset', 'good.example'))
     const elsewhere = await ask(guarded, 'GET http://evil.example/reset', { host: 'good.example' })
     expect(elsewhere.status).toBe(421)
   })
 
-  test('stands in the access log as the application gets it', async () => {
+  test('appears in the access log as in the application', async () => {
     const command = spawnCommand([directory, '--port', '0', '--access-log', 'json'])
     const { port } = await command.listening
     const connection = await openConnection(port)
@@ -124,7 +123,7 @@ describe('a target in absolute form', () => {
   })
 })
 
-describe('a target that is none', () => {
+describe('a malformed target', () => {
   test.each([
     ['another scheme', 'GET om://good.example/reset'],
     ['another scheme with a host that is allowed', 'GET ftp://good.example/'],
@@ -132,16 +131,16 @@ describe('a target that is none', () => {
     ['… with a port alone', 'GET http://:80/reset'],
     ['… with a user alone', 'GET http://user@/reset'],
     ['… with two users', 'GET http://a@b@good.example/'],
-    ['… with a host that is none', 'GET http://good.example:x/'],
+    ['… with an invalid host', 'GET http://good.example:x/'],
     ['an asterisk', 'GET *'],
-    ['an asterisk to which something is posted', 'POST *'],
-    ['an asterisk with more', 'OPTIONS *a'],
+    ['an asterisk with POST', 'POST *'],
+    ['an asterisk followed by more', 'OPTIONS *a'],
     ['an authority', 'GET good.example:80'],
     ['a fragment', 'GET /about#top'],
     ['a fragment of an unknown path', 'POST /reset#@good.example/'],
     ['a fragment behind a query', 'GET /about?a#b'],
     ['a fragment in absolute form', 'GET http://good.example/about#top'],
-    ['a fragment at once', 'GET http://good.example#@evil.example/'],
+    ['a fragment as the whole target', 'GET http://good.example#@evil.example/'],
     ['a fragment behind an asterisk', 'OPTIONS *#'],
   ])('answers %s with 400: %s', async (_what, line) => {
     for (const server of [node, fetching]) {
@@ -155,7 +154,7 @@ describe('a target that is none', () => {
   })
 })
 
-describe("a handler in a server of its user's own", () => {
+describe("a handler in the user's own server", () => {
   test.each([
     ['an absolute form, by its path', 'GET http://good.example/about', 200],
     ['an absolute form without a path', 'GET https://user@good.example', 200],
@@ -196,20 +195,23 @@ describe('CONNECT', () => {
     ['from memory', () => ({}), '/large.bin'],
     ['streamed', () => ({ site: { memoryBudget: 0 } }), '/large.bin'],
     ['of an application', (piped) => ({ ssr: piped }), '/piped'],
-  ])('is answered behind what is under way, %s, and nothing behind it', async (_how, optionsFor, target) => {
-    const large = Buffer.alloc(2_000_000, 'abcdefgh')
-    const files = await buildFixture({ 'index.html': 'page', 'large.bin': large })
-    const modules = await writeFixture({
-      'piped.mjs': `import { Readable } from 'node:stream'
+  ])(
+    'is answered after the response in progress, %s, and ends the connection',
+    async (_how, optionsFor, target) => {
+      const large = Buffer.alloc(2_000_000, 'abcdefgh')
+      const files = await buildFixture({ 'index.html': 'page', 'large.bin': large })
+      const modules = await writeFixture({
+        'piped.mjs': `import { Readable } from 'node:stream'
         export default (_, response) => void Readable.from(Array(20).fill(Buffer.alloc(100_000, 'abcdefgh'))).pipe(response)`,
-    })
-    const { port } = await startServer(files, optionsFor(join(modules, 'piped.mjs')))
-    const connection = await openConnection(port)
-    const connect = 'CONNECT a:80 HTTP/1.1\r\nHost: a\r\n\r\n'
-    connection.send(formatRequest({ target }) + connect + formatRequest({}))
-    const { status, body } = await connection.receive()
-    expect([status, body.equals(large)]).toEqual([200, true])
-    expect((await connection.receive('CONNECT')).status).toBe(405)
-    expect(await connection.rest()).toHaveLength(0)
-  })
+      })
+      const { port } = await startServer(files, optionsFor(join(modules, 'piped.mjs')))
+      const connection = await openConnection(port)
+      const connect = 'CONNECT a:80 HTTP/1.1\r\nHost: a\r\n\r\n'
+      connection.send(formatRequest({ target }) + connect + formatRequest({}))
+      const { status, body } = await connection.receive()
+      expect([status, body.equals(large)]).toEqual([200, true])
+      expect((await connection.receive('CONNECT')).status).toBe(405)
+      expect(await connection.rest()).toHaveLength(0)
+    },
+  )
 })

@@ -63,7 +63,7 @@ describe('a folder without a manifest', () => {
     'data.csv.gz': 'lonely',
   }
 
-  test('is answered as with one, but for what only the bundler knows', async () => {
+  test('is served as if it had one, except for facts of the bundler', async () => {
     const compressed = await buildFixture(files)
     const [described, original] = await Promise.all([
       startServer(await writeFixture(files)),
@@ -84,7 +84,7 @@ describe('a folder without a manifest', () => {
     }
   })
 
-  test('has siblings as variants only where their original is there', async () => {
+  test('uses siblings as variants only if their original exists', async () => {
     const directory = await writeFixture({
       'a.txt': 'original',
       'a.txt.br': brotliCompressSync('original'),
@@ -116,7 +116,7 @@ describe('a folder without a manifest', () => {
       directory = await writeFixture({ 'app.js': today, ...Object.fromEntries(await Promise.all(stale)) })
     })
 
-    test.each(names)('sends none of them, whatever is accepted: %s', async (host) => {
+    test.each(names)('does not send them, for every Accept-Encoding: %s', async (host) => {
       const port = await start(host, directory)
       for (const coding of ['zstd', 'br', 'gzip', 'zstd, br, gzip, identity;q=0.1', '*']) {
         const response = await rawRequest(port, { target: '/app.js', fields: { 'Accept-Encoding': coding } })
@@ -134,7 +134,7 @@ describe('a folder without a manifest', () => {
     })
   })
 
-  test('sends none that some browser refuses', async () => {
+  test('does not send variants that some browsers reject', async () => {
     const text = compressibleText(3000)
     const [head, tail] = [text.slice(0, 1000), text.slice(1000)]
     const build = await buildFixture({ 'app.js': text })
@@ -153,7 +153,7 @@ describe('a folder without a manifest', () => {
     }
   })
 
-  test('sends those that decode to their file, in every coding', async () => {
+  test('sends variants that decode to their file, in every coding', async () => {
     const directory = await buildFixture({ 'app.js': compressibleText(3000) })
     const copied = ['app.js', ...contentCodings.map(({ name }) => variantPath('app.js', name))]
     const copies = copied.map(async (path) => [path, await readFile(join(directory, path))] as const)
@@ -173,7 +173,7 @@ describe('Last-Modified of a folder without a manifest', () => {
   const past = 'Sun, 06 Nov 1994 08:49:37 GMT'
   const future = 'Fri, 06 Nov 2093 08:49:37 GMT'
 
-  test.each(names)('is not sent, and conditions on a date are ignored: %s', async (host) => {
+  test.each(names)('is not sent, and the server ignores date conditions: %s', async (host) => {
     const port = await start(
       host,
       await writeFixture({ 'index.html': page, 'index.html.br': brotliCompressSync(page) }),
@@ -196,7 +196,7 @@ describe('Last-Modified of a folder without a manifest', () => {
   })
 
   test.each(['the command', 'the command with workers'])(
-    'is SOURCE_DATE_EPOCH where that is set: %s',
+    'is SOURCE_DATE_EPOCH if that is set: %s',
     async (host) => {
       const directory = await writeFixture({ 'index.html': page })
       const workers = host === 'the command' ? [] : ['--workers', '2']
@@ -211,7 +211,7 @@ describe('Last-Modified of a folder without a manifest', () => {
     },
   )
 
-  test('is an error at the start where SOURCE_DATE_EPOCH is no number of seconds', async () => {
+  test('stops the start if SOURCE_DATE_EPOCH is not a number of seconds', async () => {
     const directory = await writeFixture({ 'index.html': page })
     const { exited } = spawnCommand([directory, '--port', '0'], { env: { SOURCE_DATE_EPOCH: 'yesterday' } })
     const { code, stderr } = await exited

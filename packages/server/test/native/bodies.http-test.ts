@@ -33,11 +33,11 @@ const files = {
   'index.html': 'page',
   ...Object.fromEntries(targets.map(([target, body]) => [target.slice(1), body])),
 }
-/** What copies of the two large ones take, each from a page's begin. */
+/** The size of the copies of the two large bodies. Each copy begins at a page boundary. */
 const copiedBytes = 4096 * (257 + 10)
 
-/** Removed files of one size that this process has open: copies of bodies. */
-function openCopies(size: number): string[] {
+/** Lists the deleted files of one size that this process has open. They are copies of bodies. */
+function listBodyCopies(size: number): string[] {
   return readdirSync('/proc/self/fd').flatMap((descriptor) => {
     try {
       const path = `/proc/self/fd/${descriptor}`
@@ -45,15 +45,15 @@ function openCopies(size: number): string[] {
       const { blocks } = statSync(path)
       return name.endsWith(' (deleted)') && 512 * blocks === size ? [name] : []
     } catch {
-      // Closed since it was listed.
+      // The descriptor was closed after it was listed.
       return []
     }
   })
 }
 
-/** A server that has copied its large bodies, and knows whom it answers; until the test ends. */
+/** Starts a server that has copied its large bodies and has answered one request. */
 async function start(directory: string): Promise<StartedServer> {
-  expect(openCopies(copiedBytes)).toEqual([])
+  expect(listBodyCopies(copiedBytes)).toEqual([])
   const server = await startServer(directory, { engine: 'native' })
   await rawRequest(server.port)
   await expectOneCopy()
@@ -62,7 +62,7 @@ async function start(directory: string): Promise<StartedServer> {
 }
 
 async function expectOneCopy(): Promise<void> {
-  await vi.waitFor(() => expect(openCopies(copiedBytes)).toHaveLength(1), { timeout: 10_000 })
+  await vi.waitFor(() => expect(listBodyCopies(copiedBytes)).toHaveLength(1), { timeout: 10_000 })
 }
 
 async function ask(connection: Connection, request: RawRequest): Promise<RawResponse> {
@@ -70,8 +70,10 @@ async function ask(connection: Connection, request: RawRequest): Promise<RawResp
   return await connection.receive(request.method)
 }
 
-/** What a server answers by Node and then by itself, where it is not the file. */
-async function wrongBodies(port: number): Promise<string[]> {
+/**
+ * Returns the paths with a wrong body. The first request of each reaches Node, the second only the engine.
+ */
+async function findWrongBodies(port: number): Promise<string[]> {
   const connection = await openConnection(port)
   const wrong: string[] = []
   for (const [target, body] of [...targets, ...targets])
@@ -80,7 +82,7 @@ async function wrongBodies(port: number): Promise<string[]> {
   return wrong
 }
 
-/** The port of a server that may copy its bodies to these folders alone. */
+/** Starts a server that may copy its bodies only to these folders. Returns its port. */
 async function startCopyingTo(bodyFolders: readonly string[]): Promise<number> {
   const { Engine } = expectEngine()
   class CopyingEngine extends Engine {
@@ -96,7 +98,7 @@ async function startCopyingTo(bodyFolders: readonly string[]): Promise<number> {
   return Number(new URL(await transport.listen({ host: '127.0.0.1', port: 0 })).port)
 }
 
-/** A small file system on a disk until the test ends; `undefined` where none can be mounted. */
+/** Mounts a small file system until the test ends. Returns `undefined` if the process must not mount. */
 async function mountDisk(): Promise<string | undefined> {
   const folder = await temporaryDirectory()
   const [image, place] = [join(folder, 'image'), join(folder, 'disk')]
@@ -108,7 +110,7 @@ async function mountDisk(): Promise<string | undefined> {
   } catch {
     return undefined
   }
-  // What is open there is closed by then.
+  // Open descriptors on it are closed by then.
   onTestFinished(() => void execFileSync('umount', ['--lazy', place]))
   return place
 }
@@ -134,9 +136,9 @@ afterEach(() => {
 })
 
 describe.skipIf(process.platform !== 'linux' || typeof loadEngine() === 'string')('bodies', () => {
-  test('are the same bytes on a kept connection, one after another or all at once', async () => {
+  test('have the same bytes on a reused connection, in sequence and concurrently', async () => {
     const { port } = await start(directory)
-    expect(await wrongBodies(port)).toEqual([])
+    expect(await findWrongBodies(port)).toEqual([])
     const connection = await openConnection(port)
     const many = Array.from({ length: 10 }, () => targets).flat()
     connection.send(many.map(([target]) => formatRequest({ target })).join(''))
@@ -144,7 +146,7 @@ describe.skipIf(process.platform !== 'linux' || typeof loadEngine() === 'string'
     connection.socket.destroy()
   })
 
-  test('stay away from HEAD and 304, whose connection goes on', async () => {
+  test('are not sent for HEAD and 304, and the connection stays usable', async () => {
     const { port } = await start(directory)
     const connection = await openConnection(port)
     for (const [target, body] of targets) {
@@ -157,7 +159,7 @@ describe.skipIf(process.platform !== 'linux' || typeof loadEngine() === 'string'
     connection.socket.destroy()
   })
 
-  test('of the build that an answer began with are sent to its end, and then let go', async () => {
+  test('of the build that a response started with are sent to the end, then released', async () => {
     const server = await start(directory)
     const connection = await openConnection(server.port)
     const count = 30
@@ -179,7 +181,7 @@ describe.skipIf(process.platform !== 'linux' || typeof loadEngine() === 'string'
     await expectOneCopy()
   })
 
-  test('cost nothing after clients that leave in the middle, and after many swaps', async () => {
+  test('cost nothing after clients leave in mid-body, and after many swaps', async () => {
     const server = await start(directory)
     for (let swap = 0; swap < 20; swap += 1) {
       const socket = connect({ port: server.port, host: '127.0.0.1' })
@@ -191,26 +193,26 @@ describe.skipIf(process.platform !== 'linux' || typeof loadEngine() === 'string'
       expect(await server.reload()).toMatchObject({ status: 'swapped' })
       socket.destroy()
     }
-    expect(await wrongBodies(server.port)).toEqual([])
+    expect(await findWrongBodies(server.port)).toEqual([])
     await expectOneCopy()
   })
 
   test.each(['/nowhere', '/proc', '/dev/shm'])(
-    'are sent where a copy cannot be made in %s',
+    'are sent from memory if %s allows no copy',
     async (folder) => {
       process.env['TMPDIR'] = folder
       const server = await startServer(directory, { engine: 'native' })
-      expect(await wrongBodies(server.port)).toEqual([])
+      expect(await findWrongBodies(server.port)).toEqual([])
       await server.close()
     },
   )
 
-  test('are sent where no copy can be made', async () => {
-    expect(await wrongBodies(await startCopyingTo([]))).toEqual([])
-    expect(openCopies(copiedBytes)).toEqual([])
+  test('are sent from memory if no folder allows a copy', async () => {
+    expect(await findWrongBodies(await startCopyingTo([]))).toEqual([])
+    expect(listBodyCopies(copiedBytes)).toEqual([])
   })
 
-  test('are copied to a disk that has room, and sent from memory where it is nearly full', async () => {
+  test('are copied to a disk with enough space, and sent from memory if it is nearly full', async () => {
     const disk = await mountDisk()
     if (disk === undefined) {
       console.log('no disks can be mounted here: left out')
@@ -220,11 +222,11 @@ describe.skipIf(process.platform !== 'linux' || typeof loadEngine() === 'string'
     await expectOneCopy()
     const { bavail, bsize } = await statfs(disk)
     await writeFile(join(disk, 'other'), Buffer.alloc(bavail * bsize - megabyte))
-    expect(await wrongBodies(await startCopyingTo([disk]))).toEqual([])
-    expect(openCopies(copiedBytes)).toHaveLength(1)
+    expect(await findWrongBodies(await startCopyingTo([disk]))).toEqual([])
+    expect(listBodyCopies(copiedBytes)).toHaveLength(1)
   })
 
-  test('of twice as many bytes as memory may have are served', async () => {
+  test('that need twice the memory limit are served', async () => {
     const count = 30
     const names = Array.from({ length: count }, (_unused, index) => `${index}.bin`)
     const build = await buildFixture(
@@ -248,10 +250,10 @@ describe.skipIf(process.platform !== 'linux' || typeof loadEngine() === 'string'
   test.each([
     ['from memory', []],
     ['streamed', ['--memory-budget', '100k']],
-  ] as const)('cost 1,000 readers that stall no memory: %s', async (_how, flags) => {
+  ] as const)('use no memory for 1,000 stalled readers: %s', async (_how, flags) => {
     const command = await startSoakCommand([directory, '--engine', 'native', ...flags])
     const { port } = command
-    expect(await wrongBodies(port)).toEqual([])
+    expect(await findWrongBodies(port)).toEqual([])
     const before = await command.measure()
     const readers = Array.from({ length: 1000 }, () => connect({ port, host: '127.0.0.1' }))
     for (const reader of readers) {
@@ -269,7 +271,7 @@ describe.skipIf(process.platform !== 'linux' || typeof loadEngine() === 'string'
       },
       { timeout: 30_000, interval: 500 },
     )
-    expect(await wrongBodies(port)).toEqual([])
+    expect(await findWrongBodies(port)).toEqual([])
     const later = await command.measure()
     const cost = Math.max(during.rss, later.rss) - before.rss
     for (const reader of readers) reader.destroy()
@@ -281,7 +283,7 @@ describe.skipIf(process.platform !== 'linux' || typeof loadEngine() === 'string'
   })
 })
 
-/** Requests that came to Node in this process. */
+/** The number of requests that reached Node in this process. */
 let requests = 0
 const count = (): void => {
   requests += 1
@@ -310,10 +312,10 @@ describe.skipIf(typeof loadEngine() === 'string')('streamed files', () => {
   beforeEach(() => subscribe('http.server.request.start', count))
   afterEach(() => unsubscribe('http.server.request.start', count))
 
-  test('are the same bytes, one after another or all at once', async () => {
+  test('have the same bytes, in sequence and concurrently', async () => {
     const { server, connection } = await startStreamed()
     const before = requests
-    expect(await wrongBodies(server.port)).toEqual([])
+    expect(await findWrongBodies(server.port)).toEqual([])
     const many = Array.from({ length: 10 }, () => targets).flat()
     connection.send(many.map(([target]) => formatRequest({ target })).join(''))
     for (const [, body] of many) expect(isWhole(await connection.receive(), body)).toBe(true)
@@ -326,7 +328,7 @@ describe.skipIf(typeof loadEngine() === 'string')('streamed files', () => {
     expect(await byNode(connection, { target, fields: { Range: 'bytes=0-9' } })).toBe(1)
   })
 
-  test('are left to Node once they are other ones, gone or renamed', async () => {
+  test('are relayed to Node after they were replaced, deleted or renamed', async () => {
     const { connection } = await startStreamed()
     const file = join(directory, 'large.bin')
     const target = '/large.bin'
@@ -340,7 +342,7 @@ describe.skipIf(typeof loadEngine() === 'string')('streamed files', () => {
     expect(await byNode(connection, { target: '/middle.bin' })).toBe(0)
   })
 
-  test('are cut off where they change amid an answer, which is reported once', async () => {
+  test('are cut off if they change during a response, which is reported once', async () => {
     const size = 40 * megabyte
     await replaceBuildIn(directory, { ...files, 'huge.bin': Buffer.alloc(size) })
     const problems: string[] = []

@@ -9,7 +9,7 @@ import { type Connection, openConnection } from '../support/open-connection.ts'
 import { formatRequest, rawRequest } from '../support/raw-request.ts'
 import { type RunningCommand, spawnCommand } from '../support/spawn-command.ts'
 
-/** Enough to begin to serve, and for a few dozen connections. */
+/** Enough descriptors for the start and for a few dozen connections. */
 const descriptors = 80
 
 let directory: string
@@ -17,8 +17,8 @@ beforeAll(async () => {
   directory = await buildFixture({ 'index.html': 'page' })
 })
 
-/** The states of a process's threads: `S` for one that waits, `R` for one that runs. */
-async function statesOf(processId: number | undefined): Promise<readonly string[]> {
+/** Returns the states of a process's threads: `S` sleeps, `R` runs. */
+async function readThreadStates(processId: number | undefined): Promise<readonly string[]> {
   const threads = await readdir(`/proc/${processId}/task`)
   return await Promise.all(
     threads.map(async (thread) => {
@@ -49,27 +49,27 @@ interface Started {
 async function start(...flags: readonly string[]): Promise<Started> {
   const command = spawnCommand([directory, '--port', '0', '--engine', 'native', ...flags], { descriptors })
   const { port } = await command.listening
-  // The engine learns from Node what it is asked for.
+  // The first response fills the engine's table.
   if (flags.length === 0) await rawRequest(port, {})
   const openDescriptors = async (): Promise<number> => (await readdir(`/proc/${command.child.pid}/fd`)).length
   return { port, command, openDescriptors }
 }
 
-/** Opens more connections than the process can take: the system queues the others. */
-async function takeAll({ port, openDescriptors }: Started): Promise<readonly Connection[]> {
+/** Opens more connections than the process can accept. The kernel queues the rest. */
+async function exhaustDescriptors({ port, openDescriptors }: Started): Promise<readonly Connection[]> {
   const others = await Promise.all(Array.from({ length: 2 * descriptors }, () => openConnection(port)))
   await vi.waitFor(async () => expect(await openDescriptors()).toBeGreaterThanOrEqual(descriptors))
   return others
 }
 
-/** Whether Node itself begins with so few descriptors: version 24 crashes with 20. */
-function canNodeBegin(few: number): boolean {
+/** Tells whether Node can start with this few descriptors. Version 24 crashes with 20. */
+function canNodeStart(few: number): boolean {
   const script = `ulimit -n ${few} && exec "$0" --input-type=module -e "await import('node:fs/promises')"`
   return spawnSync('sh', ['-c', script, process.execPath], { stdio: 'ignore' }).status === 0
 }
 
-describe.skipIf(process.platform !== 'linux')('without descriptors', () => {
-  test('the native engine answers on connections that are open, rests, and recovers', async () => {
+describe.skipIf(process.platform !== 'linux')('without free descriptors', () => {
+  test('the native engine serves open connections, does not spin, and recovers', async () => {
     const started = await start()
     const { port, command, openDescriptors } = started
     const { pid } = command.child
@@ -77,17 +77,17 @@ describe.skipIf(process.platform !== 'linux')('without descriptors', () => {
     const [files, relayed] = [await openConnection(port), await openConnection(port)]
     expect([await statusOf(files, '/'), await statusOf(relayed, '/none')]).toEqual([200, 404])
 
-    const others = await takeAll(started)
-    // One way to Node is left, which they have by turns.
+    const others = await exhaustDescriptors(started)
+    // The connections share the one remaining relay socket to Node.
     for (const connection of [files, relayed, relayed, files]) {
       expect(await statusOf(connection, '/none')).toBe(404)
       expect([await statusOf(files, '/'), await statusOf(relayed, '/')]).toEqual([200, 200])
     }
-    // A thread that tried to accept again and again would never rest.
+    // A thread that retried accept() without a pause would never sleep.
     for (let time = 0; time < 10; time += 1)
-      await vi.waitUntil(async () => (await statesOf(pid)).every((state) => state === 'S'))
+      await vi.waitUntil(async () => (await readThreadStates(pid)).every((state) => state === 'S'))
 
-    // Whichever thread serves them: those that it has accepted are kept.
+    // Any thread may serve them. The connections that it accepted stay open.
     expect(others.filter(({ socket }) => socket.readableEnded || socket.destroyed)).toHaveLength(0)
     for (const { socket } of others) socket.destroy()
     expect((await rawRequest(port, {})).status).toBe(200)
@@ -100,14 +100,14 @@ describe.skipIf(process.platform !== 'linux')('without descriptors', () => {
     expect((await command.exited).code).toBe(0)
   })
 
-  test('the native engine answers 502 what does not reach Node, and says why', async () => {
+  test('the native engine answers 502 if it cannot reach Node, and logs why', async () => {
     const started = await start()
     const files = await openConnection(started.port)
     expect(await statusOf(files, '/')).toBe(200)
-    const others = await takeAll(started)
+    const others = await exhaustDescriptors(started)
     expect([await statusOf(files, '/'), await statusOf(files, '/none')]).toEqual([200, 502])
     expect(await files.rest()).toHaveLength(0)
-    // It is written beside the answers.
+    // The log is written independently of the responses.
     await vi.waitFor(() =>
       expect(started.command.complaints()).toMatch(/requests get 502, .*Too many open files/),
     )
@@ -115,7 +115,7 @@ describe.skipIf(process.platform !== 'linux')('without descriptors', () => {
     expect((await rawRequest(started.port, { target: '/none' })).status).toBe(404)
   })
 
-  test('the native engine has streams of HTTP/2 wait for descriptors, then answers 502, and says why', async () => {
+  test('the native engine lets HTTP/2 streams wait for descriptors, then answers 502, and logs why', async () => {
     const { cert, key } = await writeCertificate()
     const started = await start('--tls-cert', cert, '--tls-key', key, '--access-log', 'common')
     const { port, command } = started
@@ -125,13 +125,13 @@ describe.skipIf(process.platform !== 'linux')('without descriptors', () => {
     first.destroy()
     const session = dial()
     expect(await statusOver(session, '/')).toBe(200)
-    const others = await takeAll(started)
+    const others = await exhaustDescriptors(started)
     expect([await statusOver(session, '/'), await statusOver(session, '/none')]).toEqual([200, 502])
 
     const waiting = statusOver(session, '/none')
-    // Its answer comes behind the request's arrival.
+    // The ping's answer shows that the request has arrived.
     await new Promise((resolve) => session.ping(resolve))
-    // Others wait in the system's queue for what comes free.
+    // Other connections wait in the kernel's queue for the freed descriptors.
     for (const { socket } of others.slice(0, 20)) socket.destroy()
     expect(await waiting).toBe(404)
     for (const { socket } of others) socket.destroy()
@@ -142,14 +142,14 @@ describe.skipIf(process.platform !== 'linux')('without descriptors', () => {
     expect(stderr).toMatch(/requests get 502, .*Too many open files/)
   })
 
-  test('the native engine says so where it cannot begin', async () => {
+  test('the native engine reports that it cannot start', async () => {
     const codes: (number | null)[] = []
-    // From where Node works alone to where everything does.
-    const first = Array.from({ length: 20 }, (_each, index) => 20 + index).find(canNodeBegin) ?? 40
+    // The range starts where only Node works, and ends where everything does.
+    const first = Array.from({ length: 20 }, (_each, index) => 20 + index).find(canNodeStart) ?? 40
     for (let few = first; few < first + 20 && codes.at(-1) !== 0; few += 1) {
       const command = spawnCommand([directory, '--port', '0', '--engine', 'native'], { descriptors: few })
       const listening = await command.listening.catch(() => undefined)
-      // There may be none for connections, which the system queues then.
+      // The process may have no descriptor left for connections. Then the kernel queues them.
       if (listening !== undefined) (await openConnection(listening.port)).socket.destroy()
       command.child.kill('SIGTERM')
       const { code, stderr } = await command.exited

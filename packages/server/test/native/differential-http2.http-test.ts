@@ -12,7 +12,7 @@ import { type StartedServer, startServer } from '../support/start-server.ts'
 
 const seed = Number(process.env['SERVE_DIST_SEED'])
 const requests = Number(process.env['SERVE_DIST_DIFFERENTIAL'] ?? 2000)
-/** Streams at once on the connection of each server, and requests on each connection. */
+/** The number of concurrent streams, and of requests, on each connection. */
 const [streams, requestsOfSession] = [20, 200]
 
 type SiteOptions = NonNullable<ServeOptions['site']>
@@ -39,7 +39,7 @@ describe.skipIf(typeof loadEngine() === 'string')(
   `random fields over HTTP/2 (SERVE_DIST_SEED=${seed})`,
   () => {
     test.each(Object.entries(pairs))(
-      'are answered by the native engine as by the Node one: %s',
+      'get the same answers from both engines: %s',
       async (_name, { site, options }) => {
         const servers = await startBoth(site, [options, options])
         expect(await findDifference(servers, Math.ceil(requests / 3))).toBeUndefined()
@@ -47,7 +47,7 @@ describe.skipIf(typeof loadEngine() === 'string')(
       Math.max(60_000, requests * 10),
     )
 
-    test('a comparison finds what is planted', async () => {
+    test('a comparison finds a planted difference', async () => {
       const planted = { rules: { headers: { 'small.txt': { 'X-Planted': 'yes' } } } }
       const servers = await startBoth('spa', [{}, planted])
       expect(await findDifference(servers, 2000)).toMatchObject({
@@ -63,7 +63,7 @@ interface Difference {
   readonly answers: readonly string[]
 }
 
-/** Sends the same random requests to some servers, and says which the first is that they answer differently. */
+/** Sends the same random requests to several servers. Returns the first that they answer differently. */
 async function findDifference(servers: Servers, count: number): Promise<Difference | undefined> {
   const [{ site }] = servers
   const vocabulary = vocabularyOf(site)
@@ -94,7 +94,7 @@ async function compare(
   return new Set(answers).size > 1 ? { asked, answers } : undefined
 }
 
-/** All that a client can tell of an answer, but for its date. */
+/** Returns everything that a client can observe of a response, except for its date. */
 async function ask(session: ClientHttp2Session, fields: OutgoingHttpHeaders): Promise<string> {
   const stream = session.request(fields, { endStream: true })
   const heads: string[] = []
@@ -104,7 +104,7 @@ async function ask(session: ClientHttp2Session, fields: OutgoingHttpHeaders): Pr
   }
   stream.on('headers', note).on('response', note).on('trailers', note)
   stream.on('data', (chunk: Buffer) => body.push(chunk))
-  // Its code says more.
+  // The error code is part of the result.
   stream.on('error', () => {})
   await new Promise((resolve) => stream.once('close', resolve))
   return [...heads, Buffer.concat(body).toString('latin1'), `code ${stream.rstCode}`].join('\n')

@@ -15,7 +15,7 @@ import { temporaryDirectory } from '../support/temporary-directory.ts'
 const seed = Number(process.env['SERVE_DIST_SEED'])
 const requests = Number(process.env['SERVE_DIST_DIFFERENTIAL'] ?? 20_000)
 
-/** An application whose answers depend on nothing but the octets of the request. */
+/** An application whose responses depend only on the octets of the request. */
 const application = `
 import { createHash } from 'node:crypto'
 async function tell(request, response) {
@@ -48,10 +48,9 @@ const paths = ['tell', 'stream', 'early', 'large', 'empty', 'hints'].map((name) 
 
 interface Pair {
   readonly options: (folder: string) => ServeOptions
-  /** Of all requests. */
+  /** The share of all requests. */
   readonly share: number
   readonly more?: Partial<ScriptVocabulary>
-  /** Deploys another build. */
   readonly deploy?: () => Promise<unknown>
 }
 
@@ -115,7 +114,9 @@ const pairs: Readonly<Record<string, Pair>> = {
   },
 }
 
-/** Requests that Node answers, of a server that listens itself and of one that is handed connections. */
+/**
+ * Counts requests that Node answers: of the Node engine's server, which listens, and of relayed connections.
+ */
 const seen = { listening: 0, handed: 0 }
 function count(message: unknown): void {
   const server: unknown = Reflect.get(Object(message), 'server')
@@ -134,7 +135,7 @@ async function startBoth({ options }: Pair): Promise<readonly [StartedServer, St
 
 describe(`random octets (SERVE_DIST_SEED=${seed})`, () => {
   test.each(Object.entries(pairs))(
-    'are answered by the native engine as by the Node one: %s',
+    'get the same answers from both engines: %s',
     async (name, pair) => {
       const [node, native] = await startBoth(pair)
       const compare = async (part: number): Promise<number> =>
@@ -165,7 +166,7 @@ describe(`random octets (SERVE_DIST_SEED=${seed})`, () => {
   )
 })
 
-test('a comparison finds what is planted, and drops all that it does not take', async () => {
+test('a comparison finds a planted difference, and reduces its request to the minimum', async () => {
   const directory = folders['spa'] ?? ''
   const planted = { rules: { headers: { 'small.txt': { 'X-Planted': 'yes' } } } }
   const [one, other] = [await startServer(directory), await startServer(directory, { site: planted })]
@@ -179,7 +180,7 @@ test('a comparison finds what is planted, and drops all that it does not take', 
     (error: Error) => error,
   )
   expect(message).toContain('X-Planted: yes')
-  // A first line and two others at most: without a host there is no answer, without an end a long wait.
+  // The minimum has at most two fields: a request needs a host, and without an end the test waits long.
   expect(message.match(/[A-Z]+ \S+ HTTP.*/g)?.at(-1)).toMatch(
     /^[A-Z]+ \/\S+ HTTP\/1\.[01](?:\\r\\n[^\\]+){0,2}\\r\\n\\r\\n" \+ "" cut at \[\]/,
   )

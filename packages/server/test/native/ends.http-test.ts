@@ -8,7 +8,7 @@ import { formatRequest } from '../support/raw-request.ts'
 import { type RunningCommand, spawnCommand } from '../support/spawn-command.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 
-/** Ends the process in which it is loaded, as programs end. */
+/** A module that ends the process in which it is loaded, in the given way. */
 const ending = `
 const ways = {
   exit: () => process.exit(3),
@@ -35,7 +35,7 @@ function start(way: string, args: readonly string[]): RunningCommand {
 
 type Place = { readonly port: number; readonly host: string } | { readonly path: string }
 
-/** What connecting fails with; `undefined` where somebody listens. */
+/** Returns the error code of a connection attempt, or `undefined` if a server listens. */
 function refusalAt(place: Place): Promise<string | undefined> {
   return new Promise((resolve) => {
     const socket = connect(place, () => {
@@ -46,7 +46,7 @@ function refusalAt(place: Place): Promise<string | undefined> {
   })
 }
 
-/** Asks on a few connections, for files and for what Node answers, until the server is gone. */
+/** Requests files and application responses on several connections until the server is gone. */
 function keepAsking(place: Place): Promise<void>[] {
   return ['/', '/', '/none', '/none'].map(
     async (target) =>
@@ -54,7 +54,7 @@ function keepAsking(place: Place): Promise<void>[] {
         const request = formatRequest({ target }).repeat(20)
         const socket = connect(place, () => socket.write(request))
         socket.on('data', () => socket.write(formatRequest({ target })))
-        // A reset is one of the ways to be gone.
+        // A reset also means that the server is gone.
         socket.on('error', () => undefined)
         socket.once('close', () => resolve())
       }),
@@ -68,35 +68,32 @@ async function exists(path: string): Promise<boolean> {
   )
 }
 
-// What ends the process, whether it can clean up before, and its exit code.
+// Each row: the way to end, whether the process can clean up, and the exit code.
 const endings = [
   ['is stopped', 'SIGTERM', '', true, 0],
   ['exits', 'SIGUSR2', 'exit', true, 3],
-  ['throws what nobody catches', 'SIGUSR2', 'throw', true, 1],
-  ['rejects what nobody catches', 'SIGUSR2', 'reject', true, 1],
+  ['throws an uncaught error', 'SIGUSR2', 'throw', true, 1],
+  ['rejects without a handler', 'SIGUSR2', 'reject', true, 1],
   ['aborts', 'SIGUSR2', 'abort', false, null],
   ['is killed', 'SIGKILL', '', false, null],
 ] as const
 
-describe.skipIf(process.platform !== 'linux')('a process that answers natively and', () => {
-  test.each(endings)(
-    '%s under load leaves nobody listening on its port',
-    async (_what, signal, way, _, code) => {
-      const { child, listening, exited } = start(way, ['--port', '0'])
-      const { line, port } = await listening
-      expect(line).toContain('engine: native')
-      const place = { port, host: '127.0.0.1' }
-      const clients = keepAsking(place)
-      expect(await refusalAt(place)).toBeUndefined()
-      child.kill(signal)
-      expect((await exited).code).toBe(code)
-      await Promise.all(clients)
-      expect(await refusalAt(place)).toBe('ECONNREFUSED')
-    },
-  )
+describe.skipIf(process.platform !== 'linux')('a process with the native engine that', () => {
+  test.each(endings)('%s under load leaves no listener on its port', async (_what, signal, way, _, code) => {
+    const { child, listening, exited } = start(way, ['--port', '0'])
+    const { line, port } = await listening
+    expect(line).toContain('engine: native')
+    const place = { port, host: '127.0.0.1' }
+    const clients = keepAsking(place)
+    expect(await refusalAt(place)).toBeUndefined()
+    child.kill(signal)
+    expect((await exited).code).toBe(code)
+    await Promise.all(clients)
+    expect(await refusalAt(place)).toBe('ECONNREFUSED')
+  })
 
   test.each(endings)(
-    '%s under load leaves no unix socket behind, or one that the next replaces',
+    '%s under load leaves no unix socket behind, or one that the next start replaces',
     async (_what, signal, way, cleansUp, code) => {
       const path = join(await temporaryDirectory(), 'socket')
       const { child, listening, exited } = start(way, ['--socket', path])

@@ -47,7 +47,7 @@ beforeAll(async () => {
   ]
 })
 
-/** Those that Node has heard of in this process, while something happens. */
+/** Counts the requests that reach Node in this process during an operation. */
 async function requestsToNode(happen: () => Promise<unknown>): Promise<number> {
   let count = 0
   const note = (): void => {
@@ -86,9 +86,9 @@ async function logOf(
   return lines.map((line): Record<string, unknown> => JSON.parse(line))
 }
 
-describe.skipIf(typeof loadEngine() === 'string')('over the native engine', () => {
+describe.skipIf(typeof loadEngine() === 'string')('with the native engine', () => {
   test.each([[[]], [['--trust-proxy', 'loopback']]])(
-    'the log is that of the Node one, with %j',
+    'the log equals that of the Node engine, with %j',
     async (args) => {
       const [expected, actual] = await Promise.all(
         engines.map(async (engine) => {
@@ -106,12 +106,12 @@ describe.skipIf(typeof loadEngine() === 'string')('over the native engine', () =
         }),
       )
       expect(actual).toHaveLength(2 * requests.length)
-      // A thread may write one down a moment after its client has asked another thread.
+      // Log lines of different threads may arrive in another order.
       expect(actual?.toSorted()).toEqual(expected?.toSorted())
     },
   )
 
-  test('the log over HTTP/2 is that of the Node one', async () => {
+  test('the log over HTTP/2 equals that of the Node engine', async () => {
     const { cert, key } = await writeCertificate()
     // HTTP/2 has neither `Connection` nor spaces around a value.
     const asked = requests.filter(({ fields }) => !/^ |close/.test(Object.values(fields ?? {}).join()))
@@ -130,7 +130,7 @@ describe.skipIf(typeof loadEngine() === 'string')('over the native engine', () =
     expect(actual?.toSorted()).toEqual(expected?.toSorted())
   })
 
-  test('metrics are those of the Node one, though Node hears of few requests', async () => {
+  test('the metrics equal those of the Node engine, although few requests reach Node', async () => {
     const [expected, actual] = await Promise.all(
       engines.map(async (engine) => {
         const server = await startCounting(engine)
@@ -158,7 +158,7 @@ describe.skipIf(typeof loadEngine() === 'string')('over the native engine', () =
     })
   })
 
-  test('metrics lose no answer while another build takes its place', async () => {
+  test('the metrics count every response during a swap of builds', async () => {
     const folder = await buildFixture(files)
     const server = await startCounting('native', folder)
     let asked = 0
@@ -188,7 +188,7 @@ describe.skipIf(typeof loadEngine() === 'string')('over the native engine', () =
     expect(metrics.get('serve_dist_request_duration_seconds_sum')).toBeGreaterThan(0)
   })
 
-  test('the log has each answer that was given while JavaScript was blocked', async () => {
+  test('the log has every response that was sent while JavaScript was blocked', async () => {
     const modules = await writeFixture({
       'entry.mjs': `export default (request, response) => {
         const end = performance.now() + 1000
@@ -213,7 +213,7 @@ describe.skipIf(typeof loadEngine() === 'string')('over the native engine', () =
     expect(answered.length).toBeGreaterThan(290)
   })
 
-  test('a head that does not come in time has its line', async () => {
+  test('the log has a line for a head that times out', async () => {
     const binding = loadEngine()
     if (typeof binding === 'string') return
     const seen: Exchange[] = []

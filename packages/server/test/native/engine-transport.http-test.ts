@@ -16,7 +16,7 @@ const files = {
   'empty.txt': '',
 }
 
-/** Requests that came to Node in this process. */
+/** The number of requests that reached Node in this process. */
 let requests: number
 const count = (): void => {
   requests += 1
@@ -46,7 +46,7 @@ async function start(
 }
 
 describe.skipIf(typeof loadEngine() === 'string')('createEngineTransport', () => {
-  test('answers by itself what it has seen once, whatever file is asked for', async () => {
+  test('answers without Node after it has seen one request, for every file', async () => {
     const { ask } = await start()
     const chrome = { 'Accept-Encoding': 'gzip, deflate, br, zstd' }
     expect(await ask({ target: '/', fields: chrome })).toBe(1)
@@ -57,7 +57,7 @@ describe.skipIf(typeof loadEngine() === 'string')('createEngineTransport', () =>
     expect(await ask({ target: '/app.js', fields: { 'Accept-Encoding': 'br;q=0.5' } })).toBe(0)
   })
 
-  test('asks Node about hosts that are not allowed, each time', async () => {
+  test('relays requests for hosts that are not allowed, each time', async () => {
     const { ask, port } = await start({ allowHosts: ['a.example'] })
     const other = { Host: 'b.example' }
     expect(await ask({ fields: { Host: 'a.example' } })).toBe(1)
@@ -66,7 +66,7 @@ describe.skipIf(typeof loadEngine() === 'string')('createEngineTransport', () =>
     expect((await rawRequest(port, { fields: other })).status).toBe(421)
   })
 
-  test('asks Node about what is no file in memory or kept open, each time', async () => {
+  test('relays requests for anything but files in memory or kept open, each time', async () => {
     const { ask } = await start({ site: { largestBody: 100, openFiles: 0 } })
     await ask({})
     for (const target of ['/app.js', '/empty.txt', '/unknown', '/index.html/']) {
@@ -76,7 +76,7 @@ describe.skipIf(typeof loadEngine() === 'string')('createEngineTransport', () =>
     expect(await ask({})).toBe(0)
   })
 
-  test('answers only of one build at a time while another takes its place', async () => {
+  test('answers from only one build at a time during a swap', async () => {
     const directory = await buildFixture(files)
     const server = await startServer(directory, { engine: 'native' })
     const texts = ['one', 'two', 'three'].map((name) => compressibleText(3000, name))
@@ -90,7 +90,7 @@ describe.skipIf(typeof loadEngine() === 'string')('createEngineTransport', () =>
         connection.send(formatRequest({ target: '/app.js', fields: { 'Accept-Encoding': 'identity' } }))
         const response = await connection.receive()
         const [tag, body] = [response.field('ETag') ?? '', response.body.toString()]
-        if ((tags.get(tag) ?? body) !== body) throw new Error(`${tag} stands for two bodies`)
+        if ((tags.get(tag) ?? body) !== body) throw new Error(`${tag} identifies two bodies`)
         tags.set(tag, body)
         if (seen.at(-1) !== body) seen.push(body)
       }
@@ -106,7 +106,7 @@ describe.skipIf(typeof loadEngine() === 'string')('createEngineTransport', () =>
     reading.abort()
     for (const seen of await Promise.all(readers)) {
       expect([files['app.js'], ...texts]).toEqual(expect.arrayContaining(seen))
-      // None comes back after the next one.
+      // No build appears again after the next one.
       expect(new Set(seen).size).toBe(seen.length)
       expect(seen.at(-1)).toBe(texts.at(-1))
     }
@@ -119,14 +119,14 @@ describe.skipIf(typeof loadEngine() === 'string')('createEngineTransport', () =>
     expect(await response.text()).toBe(files['index.html'])
   })
 
-  test('tells of a host that is none of this machine', async () => {
+  test('reports a host that is not an address of this machine', async () => {
     await expect(start({ host: 'nowhere.invalid' })).rejects.toMatchObject({
       code: 'SD_LISTEN_FAILED',
       message: expect.stringContaining('nowhere.invalid is not an address of this machine'),
     })
   })
 
-  test('tells of a port that is taken as Node does', async () => {
+  test('reports a port in use like Node', async () => {
     const taken = await openListeningSocket()
     const directory = await buildFixture(files)
     const messages = await Promise.all(

@@ -15,7 +15,7 @@ import { type RunningCommand, spawnCommand } from '../support/spawn-command.ts'
 import { stopCommand } from '../support/stop-command.ts'
 import { startServer } from '../support/start-server.ts'
 
-/** An application that does what Node lets it do; `/api/seen` tells what it has seen. */
+/** An application that uses the features of Node's HTTP API. `/api/seen` returns what it observed. */
 const application = `
 import { createHash } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -60,7 +60,7 @@ const answers = {
   },
   hold: () => {},
   async closing({ socket }, response) {
-    // Nobody hears meanwhile what comes on other connections.
+    // Events of other connections wait until the pipe is read.
     writeFileSync(process.env.TEST_FIFO, 'busy')
     response.end(readFileSync(process.env.TEST_FIFO))
     socket.server.closeIdleConnections()
@@ -85,7 +85,7 @@ export default (request, response, next) => {
 
 const page = compressibleText(3000, 'page')
 const large = compressibleText(900_000)
-/** What systems and streams keep between two ends, at most; a flood is 512 MiB. */
+/** The maximum that sockets and streams buffer between both ends. A flood is 512 MiB. */
 const heldOnTheWay = 24 * 1024 * 1024
 
 const open = new Set<Socket>()
@@ -94,10 +94,9 @@ afterEach(() => {
   open.clear()
 })
 
-/** A client that reads what comes as text. */
 interface Client {
   readonly socket: Socket
-  /** Waits for a text, and answers all that was received. */
+  /** Waits for a text, and returns all received text. */
   readonly until: (text: string) => Promise<string>
   /** Waits until the server has closed. */
   readonly rest: () => Promise<string>
@@ -111,7 +110,7 @@ async function dial(port: number): Promise<Client> {
     received += String(text)
   })
   await once(socket, 'connect')
-  // From here on a reset is the end.
+  // From here on, a reset counts as the end.
   socket.on('error', () => {})
   return {
     socket,
@@ -144,7 +143,7 @@ describe.each(['node', 'native'] as const)('the %s engine', (engine) => {
     return JSON.parse((await rawRequest(port, { target: '/api/seen' })).body.toString())
   }
 
-  test('keeps a connection on which the build and the application answer by turns', async () => {
+  test('keeps a connection that gets responses of the build and of the application in turn', async () => {
     const connection = await openConnection(port)
     for (let turn = 0; turn < 20; turn += 1) {
       connection.send(formatRequest({}))
@@ -157,7 +156,7 @@ describe.each(['node', 'native'] as const)('the %s engine', (engine) => {
     expect(await connection.rest()).toHaveLength(0)
   })
 
-  test('passes on an upload with its length, and answers on', async () => {
+  test('relays an upload with its length, and keeps the connection', async () => {
     const body = compressibleText(1_000_000)
     const connection = await openConnection(port)
     const fields = { 'Content-Length': String(body.length) }
@@ -170,7 +169,7 @@ describe.each(['node', 'native'] as const)('the %s engine', (engine) => {
     connection.socket.destroy()
   })
 
-  test('passes on an upload in chunks with its trailers', async () => {
+  test('relays a chunked upload with its trailers', async () => {
     const connection = await openConnection(port)
     const fields = { 'Transfer-Encoding': 'chunked' }
     connection.send(formatRequest({ method: 'POST', target: '/api/upload', fields }))
@@ -185,7 +184,7 @@ describe.each(['node', 'native'] as const)('the %s engine', (engine) => {
     connection.socket.destroy()
   })
 
-  test('asks for a body with 100 before its client sends it', async () => {
+  test('sends 100 to request a body', async () => {
     const connection = await openConnection(port)
     const fields = { Expect: '100-continue', 'Content-Length': '5' }
     connection.send(formatRequest({ method: 'POST', target: '/api/upload', fields }))
@@ -195,12 +194,12 @@ describe.each(['node', 'native'] as const)('the %s engine', (engine) => {
     connection.socket.destroy()
   })
 
-  test('refuses another expectation with 417', async () => {
+  test('rejects another expectation with 417', async () => {
     const { status } = await rawRequest(port, { target: '/api/ping', fields: { Expect: 'more' } })
     expect(status).toBe(417)
   })
 
-  test('sends an answer that comes before the upload is over', async () => {
+  test('sends a response that starts before the upload ends', async () => {
     const connection = await openConnection(port)
     const size = 4_000_000
     const fields = { 'Content-Length': String(size) }
@@ -210,7 +209,7 @@ describe.each(['node', 'native'] as const)('the %s engine', (engine) => {
     connection.socket.destroy()
   })
 
-  test('gives a connection to the application that upgrades it', async () => {
+  test('relays a connection to an application that upgrades it', async () => {
     await rawRequest(port, { target: '/api/socket' })
     const { socket, until } = await dial(port)
     socket.write(formatRequest({}))
@@ -226,7 +225,7 @@ describe.each(['node', 'native'] as const)('the %s engine', (engine) => {
     expect((await dial(port).then((client) => client.socket.end() && client.rest())).length).toBe(0)
   })
 
-  test('makes no tunnels', async () => {
+  test('rejects CONNECT', async () => {
     for (const each of [port, files]) {
       const { socket, rest } = await dial(each)
       socket.write('CONNECT example.org:443 HTTP/1.1\r\nHost: example.org\r\n\r\n')
@@ -236,7 +235,7 @@ describe.each(['node', 'native'] as const)('the %s engine', (engine) => {
     }
   })
 
-  test('streams events as they happen', async () => {
+  test('streams events as they occur', async () => {
     const { socket, until } = await dial(port)
     socket.write(formatRequest({ target: '/api/events' }))
     expect(await until('data: first\n\n')).not.toContain('second')
@@ -245,12 +244,12 @@ describe.each(['node', 'native'] as const)('the %s engine', (engine) => {
   })
 
   test.each(['end', 'resetAndDestroy'] as const)(
-    'lets the application see that its client has gone by %s',
+    'notifies the application of a client that disconnects by %s',
     async (leave) => {
       const { socket } = await dial(port)
       const target = `/api/wait?${leave}`
       socket.write(formatRequest({ target }))
-      // It is there when another connection is answered.
+      // The event has arrived when another connection gets its response.
       await rawRequest(port, { target: '/api/ping' })
       expect((await seen()).gone).not.toContain(target)
       socket[leave]()
@@ -258,7 +257,7 @@ describe.each(['node', 'native'] as const)('the %s engine', (engine) => {
     },
   )
 
-  test('answers to the end a client that has closed its half', async () => {
+  test('sends the whole response to a client that closed its half', async () => {
     for (const [target, end] of [
       ['/large.bin', large],
       ['/none', '404 Not Found\n'],
@@ -269,7 +268,7 @@ describe.each(['node', 'native'] as const)('the %s engine', (engine) => {
     }
   })
 
-  test('lets the application wait for a client that does not read', async () => {
+  test('applies backpressure to an application if the client does not read', async () => {
     const { socket } = await dial(port)
     socket.pause()
     socket.write(formatRequest({ target: '/api/flood' }))
@@ -286,7 +285,7 @@ describe.each(['node', 'native'] as const)('the %s engine', (engine) => {
     expect(flooded).toBeLessThan(heldOnTheWay)
   })
 
-  test('lets a client wait whose upload nobody reads', async () => {
+  test('applies backpressure to a client if the application does not read its upload', async () => {
     const { socket } = await dial(port)
     const size = 2 ** 29
     const fields = { 'Content-Length': String(size) }
@@ -322,7 +321,7 @@ describe.each(['node', 'native'] as const)('the %s engine', (engine) => {
     connection.socket.destroy()
   })
 
-  test('keeps the case of the names of fields', async () => {
+  test('keeps the case of field names', async () => {
     const fields = { 'x-LOWER-upper': 'a', ACCEPT: '*/*' }
     const response = await rawRequest(port, { target: '/api/names', fields })
     const names = ['Host', 'example.org', 'x-LOWER-upper', 'a', 'ACCEPT', '*/*', 'Connection', 'close']
@@ -330,7 +329,7 @@ describe.each(['node', 'native'] as const)('the %s engine', (engine) => {
     expect(response.fields).toContainEqual(['X-mIxEd', 'Kept'])
   })
 
-  test('refuses what is no request with 400, behind an answer of the build or of the application', async () => {
+  test('answers malformed input with 400, after a response of the build or of the application', async () => {
     for (const target of ['/', '/api/ping']) {
       const connection = await openConnection(port)
       connection.send(formatRequest({ target }))
@@ -341,7 +340,7 @@ describe.each(['node', 'native'] as const)('the %s engine', (engine) => {
     }
   })
 
-  test('answers in their order what is pipelined', async () => {
+  test('answers pipelined requests in order', async () => {
     const connection = await openConnection(port)
     const targets = [
       '/',
@@ -378,7 +377,7 @@ describe.each(['node', 'native'] as const)('the %s engine', (engine) => {
     expect(await connection.rest()).toHaveLength(0)
   })
 
-  test("tells the application its client's address and port", async () => {
+  test("reports the client's address and port to the application", async () => {
     const connection = await openConnection(port)
     connection.send(formatRequest({ target: '/api/peer' }))
     expect((await connection.receive()).body.toString()).toBe(`127.0.0.1 ${connection.socket.localPort}`)
@@ -387,7 +386,7 @@ describe.each(['node', 'native'] as const)('the %s engine', (engine) => {
 })
 
 describe.skipIf(process.platform === 'win32')('while JavaScript is busy', () => {
-  test('the native engine answers files, on connections that the application has answered', async () => {
+  test('the native engine serves files on connections that the application has already used', async () => {
     const { command, fifo, port, connection, other } = await startWithFifo()
     for (const target of ['/', '/api/ping', '/']) {
       connection.send(formatRequest({ target }))
@@ -398,7 +397,7 @@ describe.skipIf(process.platform === 'win32')('while JavaScript is busy', () => 
     const unblocked = other.receive().finally(() => {
       isUnblocked = true
     })
-    // It opens once JavaScript reads from it, which goes on until something is written.
+    // open() returns when JavaScript reads from the pipe. JavaScript then blocks until a write.
     const end = await openFile(fifo, 'w')
     for (let index = 0; index < 200; index += 1) {
       const { body } = await (index % 2 === 0 ? rawRequest(port, {}) : ask(connection))
@@ -411,7 +410,7 @@ describe.skipIf(process.platform === 'win32')('while JavaScript is busy', () => 
     await stopCommand(command)
   })
 
-  test('the native engine asks Node once more what meets the end of an idle connection', async () => {
+  test('the native engine sends a relayed request again if Node closes the idle connection', async () => {
     const { command, fifo, port, connection, other } = await startWithFifo()
     connection.send(formatRequest({ target: '/api/ping' }))
     await connection.receive()
@@ -419,7 +418,7 @@ describe.skipIf(process.platform === 'win32')('while JavaScript is busy', () => 
     expect(await readFile(fifo, 'utf8')).toBe('busy')
     const upload = { target: '/api/upload', method: 'POST', fields: { 'Content-Length': '4' } }
     connection.send(`${formatRequest(upload)}body`)
-    // By then the request is on its way to Node.
+    // By then, the request is on its way to Node.
     for (let count = 0; count < 200; count += 1) await rawRequest(port, {})
     await writeFile(fifo, 'go on')
     expect((await other.receive()).body.toString()).toBe('go on')
@@ -430,7 +429,7 @@ describe.skipIf(process.platform === 'win32')('while JavaScript is busy', () => 
   })
 })
 
-/** Serves the application, which waits for what comes through a named pipe, and opens two connections. */
+/** Serves the application, which blocks on a named pipe, and opens two connections. */
 async function startWithFifo(): Promise<
   Record<'connection' | 'other', Connection> & {
     readonly command: RunningCommand

@@ -33,10 +33,10 @@ const cancel = 8
 const opened: { destroy(): void }[] = []
 const bound: Transport[] = []
 let origins: { readonly native: string; readonly node: string }
-/** Requests that Node has answered. */
+/** The paths of the requests that Node has answered. */
 let handled: readonly string[] = []
 let ended: readonly string[] = []
-/** What happens to a request that is watched. */
+/** The events of a watched request. */
 let events: readonly string[] = []
 
 describe.skipIf(typeof loadEngine() === 'string')('the native engine over HTTP/2', () => {
@@ -76,13 +76,13 @@ describe.skipIf(typeof loadEngine() === 'string')('the native engine over HTTP/2
     ['/app.js?q', { 'accept-encoding': 'gzip, br' }],
     ['/app.js', { 'if-none-match': '"other"' }],
     ['/', { ':method': 'HEAD' }],
-  ])('answers %s with %j by itself, as Node does', async (path, fields) => {
+  ])('answers %s with %j without Node, as Node does', async (path, fields) => {
     const [expected, found] = await askBoth({ ':path': path, ...fields })
     expect(found).toEqual(expected)
     expect(handled).toEqual([])
   })
 
-  test('answers 304 by itself, as Node does', async () => {
+  test('answers 304 without Node, as Node does', async () => {
     const { fields } = await ask('node', { ':path': '/app.js' })
     const [, tag = ''] = /etag ("[^"]+")/.exec(fields) ?? []
     const [expected, found] = await askBoth({ ':path': '/app.js', 'if-none-match': tag })
@@ -107,19 +107,19 @@ describe.skipIf(typeof loadEngine() === 'string')('the native engine over HTTP/2
     expect(handled).toHaveLength(2)
   })
 
-  test('relays an upload, whole', async () => {
+  test('relays a whole upload', async () => {
     const stream = open('native', { ':method': 'POST', ':path': '/api/echo' })
     stream.end(script)
     expect((await buffer(stream)).equals(Buffer.from(script))).toBe(true)
   })
 
   test.each(['node', 'native'] as const)(
-    'takes an upload whole beside 40 that nobody reads, as by %s',
+    'relays a whole upload next to 40 that nothing reads, as by %s',
     async (name) => {
       const session = dial(name)
       const still = Array.from({ length: 40 }, () => {
         const upload = session.request({ ':method': 'POST', ':path': '/api/still' })
-        // More than both engines hold of it; Node's client has room for 10 MB of all.
+        // More than both engines buffer of it. Node's client buffers 10 MB in total.
         upload.write(script.slice(0, 150_000))
         return upload
       })
@@ -138,7 +138,7 @@ describe.skipIf(typeof loadEngine() === 'string')('the native engine over HTTP/2
     expect((await buffer(stream)).toString()).toBe('hinted')
   })
 
-  test('tells Node of a cancelled stream, and the client of one that Node gives up', async () => {
+  test('tells Node of a stream that the client cancels, and the client of one that Node cancels', async () => {
     const cancelled = open('native', { ':path': '/api/silent' })
     await vi.waitUntil(() => handled.length === 1)
     cancelled.close(8)
@@ -154,7 +154,7 @@ describe.skipIf(typeof loadEngine() === 'string')('the native engine over HTTP/2
     ['cuts off short of its length', 'GET', '/api/cut?length', { data: 4, isEnded: false, code: noError }],
     ['cuts off amid an upload', 'POST', '/api/cut', { data: 4, isEnded: false, code: noError }],
     ['ends amid an upload', 'POST', '/api/early', { data: 10, isEnded: true, code: noError }],
-  ])('passes on the end of an answer that an application %s: %s %s', async (_how, method, path, expected) => {
+  ])('relays the end of a response that an application %s: %s %s', async (_how, method, path, expected) => {
     for (const name of ['node', 'native'] as const) {
       const connection = await openRaw(name)
       const flags = method === 'GET' ? endStream | endHeaders : endHeaders
@@ -172,10 +172,10 @@ describe.skipIf(typeof loadEngine() === 'string')('the native engine over HTTP/2
   })
 
   test.each([
-    ['before its answer', '/api/silent', noError, ['aborted', 'end', 'close']],
-    ['before its answer', '/api/silent', cancel, ['aborted', 'end', 'close']],
-    ['behind its answer', '/api/reading', noError, ['end', 'close']],
-    ['behind its answer', '/api/reading', cancel, ['end', 'close']],
+    ['before its response', '/api/silent', noError, ['aborted', 'end', 'close']],
+    ['before its response', '/api/silent', cancel, ['aborted', 'end', 'close']],
+    ['after its response', '/api/reading', noError, ['end', 'close']],
+    ['after its response', '/api/reading', cancel, ['end', 'close']],
   ])('tells Node of an upload that breaks off %s: %s with %d', async (_when, path, code, expected) => {
     for (const name of ['node', 'native'] as const) {
       const connection = await openRaw(name)
@@ -194,7 +194,7 @@ describe.skipIf(typeof loadEngine() === 'string')('the native engine over HTTP/2
     }
   })
 
-  test('answers 50 files and relays 50 streams at once on one session', async () => {
+  test('serves 50 files and relays 50 streams concurrently on one session', async () => {
     const session = dial('native')
     const bodies = Array.from({ length: 100 }, async (_, index) => {
       const stream = session.request({ ':path': index % 2 === 0 ? '/api/large' : '/app.js' })
@@ -206,15 +206,15 @@ describe.skipIf(typeof loadEngine() === 'string')('the native engine over HTTP/2
   test.each([
     ['a path beyond ASCII', { ':path': '/caf\u00c3\u00a9' }],
     ['another scheme', { ':path': '/app.js', ':scheme': 'ftp' }],
-  ])('refuses %s, as Node does', async (_what, asked) => {
-    // Its host is known.
+  ])('rejects %s, as Node does', async (_what, asked) => {
+    // The engine knows this host.
     await askBoth({ ':path': '/app.js' })
     const [expected, found] = await askBoth(asked)
     expect(found).toEqual(expected)
     expect(found.fields).toMatch(/^:status 400 /)
   })
 
-  test('knows the address of the client', async () => {
+  test("relays the client's address", async () => {
     const stream = open('native', { ':path': '/api/address' })
     const address = (await buffer(stream)).toString()
     expect(address).toBe(`127.0.0.1 ${stream.session?.socket.localPort} true https`)
@@ -223,7 +223,7 @@ describe.skipIf(typeof loadEngine() === 'string')('the native engine over HTTP/2
 
 async function askBoth(asked: OutgoingHttpHeaders): Promise<[expected: Answer, found: Answer]> {
   const expected = await ask('node', asked)
-  // The first one may teach the engine a value.
+  // The first request may add a value to the engine's table.
   await ask('native', asked)
   handled = []
   return [expected, await ask('native', asked)]
@@ -281,7 +281,7 @@ function open(name: 'native' | 'node', fields: OutgoingHttpHeaders): ClientHttp2
   return dial(name).request({ ':authority': 'localhost', ...fields }, { endStream: method !== 'POST' })
 }
 
-/** What a client can tell of an answer, but for its date. */
+/** The observable parts of a response, except for its date. */
 interface Answer {
   readonly fields: string
   readonly body: string

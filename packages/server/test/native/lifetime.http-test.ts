@@ -31,7 +31,7 @@ describe.skipIf(typeof loadEngine() === 'string')('a server of the native engine
         expect(String(failure)).toContain('no-such-folder')
       },
     ],
-  ])('leaves no memory behind: one %s', async (_what, use) => {
+  ])('frees its memory: one %s', async (_what, use) => {
     const directory = await buildFixture({ 'index.html': 'page', 'noise.bin': randomBytes(size) })
     await use(directory)
     const before = await arrayBuffersInUse()

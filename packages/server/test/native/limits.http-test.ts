@@ -18,7 +18,7 @@ import { buildFixture } from '../support/build-fixture.ts'
 import { openConnection } from '../support/open-connection.ts'
 import { formatRequest, rawRequest } from '../support/raw-request.ts'
 
-// The real limits are minutes; the tests show that each of them is the same by both engines.
+// The real limits are minutes. Short ones show that both engines apply each limit.
 const limits = {
   ...connectionLimits,
   headersTimeout: 3000,
@@ -30,7 +30,7 @@ const limits = {
 }
 const large = Buffer.alloc(16 * 1024 * 1024, 'abcdefg')
 
-/** Connections that were closed because there were too many. */
+/** The number of connections that exceeded the limit. */
 const dropped = { node: () => 0, native: () => 0 }
 const engines = ['node', 'native'] as const
 type Engine = (typeof engines)[number]
@@ -44,7 +44,7 @@ beforeAll(async () => {
   const site = await loadSite(directory)
   const streamed = createHandler(await loadSite(directory, { largestBody: 1024 }))
   const handle = createHandler(site)
-  // Node answers what is asked for by this name, with a large body as well.
+  // Node answers this path, also with a large body.
   const listener: RequestListener = (request, response) => {
     const isNodes = request.url?.startsWith('/node/') === true
     if (isNodes) request.url = request.url?.slice('/node'.length) ?? '/'
@@ -79,7 +79,7 @@ beforeAll(async () => {
     transport.follower?.swap(site)
     ports[engine] = Number(new URL(await transport.listen({ port: 0, host: '127.0.0.1' })).port)
     transports.push(transport)
-    // The engine learns from Node what it is asked for.
+    // The first response fills the engine's table.
     await rawRequest(ports[engine], {})
   }
 })
@@ -87,12 +87,12 @@ afterAll(async () => {
   await Promise.all(transports.map((transport) => transport.drain(0)))
 })
 
-/** What a client does until the server closes, and all that it has received. */
+/** Acts as a client until the server closes. Returns all received bytes. */
 async function receiveAll(engine: Engine, act: (socket: Socket) => unknown): Promise<string> {
   const socket = connect({ port: ports[engine], host: '127.0.0.1', allowHalfOpen: true, noDelay: true })
   const chunks: Buffer[] = []
   socket.on('data', (chunk) => chunks.push(chunk))
-  // Cut off in mid-sending, a client may see a reset after the answer.
+  // A client that is still sending may see a reset after the response.
   socket.on('error', () => undefined)
   await once(socket, 'connect')
   const timer = act(socket)
@@ -104,7 +104,7 @@ async function receiveAll(engine: Engine, act: (socket: Socket) => unknown): Pro
     .replaceAll(/\r\nDate: [^\r]+/g, '')
 }
 
-/** Sends octets, one at a time. */
+/** Returns a function that sends octets one at a time. */
 function slowly(octets: string): (socket: Socket) => NodeJS.Timeout {
   return (socket) => {
     let sent = 0
@@ -116,7 +116,7 @@ function slowly(octets: string): (socket: Socket) => NodeJS.Timeout {
 }
 
 const post = formatRequest({ method: 'POST', fields: { 'Content-Length': '100000' } })
-/** A head of so many octets in all. */
+/** Returns a head with this total number of octets. */
 function headOf(size: number, target = '/'): string {
   const rest = formatRequest({ target, fields: { Connection: 'close', X: '' } }).length
   return formatRequest({ target, fields: { Connection: 'close', X: 'x'.repeat(size - rest) } })
@@ -131,7 +131,7 @@ const clients: readonly (readonly [string, string, (socket: Socket) => unknown])
   ['sends its head an octet at a time', '408 ', slowly(formatRequest({ fields: { X: 'x'.repeat(9000) } }))],
   ['sends half a head', '408 ', (socket) => socket.write('GET / HTTP/1.1\r\nHost: a')],
   [
-    'sends a body that nobody wants an octet at a time',
+    'sends a body that nothing reads an octet at a time',
     '405 ',
     (socket) => {
       socket.write(post)
@@ -139,10 +139,14 @@ const clients: readonly (readonly [string, string, (socket: Socket) => unknown])
     },
   ],
   ['sends half of a body', '405 ', (socket) => socket.write(`${post}half`)],
-  ['has no next request', '200 ', (socket) => socket.write(formatRequest({}))],
-  ['ends its request with an empty line more', '200 ', (socket) => socket.write(`${formatRequest({})}\r\n`)],
+  ['sends no next request', '200 ', (socket) => socket.write(formatRequest({}))],
+  ['ends its request with an extra empty line', '200 ', (socket) => socket.write(`${formatRequest({})}\r\n`)],
   ['begins with an empty line', '408 ', (socket) => socket.write('\r\n')],
-  ['has no next request of Node', '404 ', (socket) => socket.write(formatRequest({ target: '/none' }))],
+  [
+    'sends no next request after one to Node',
+    '404 ',
+    (socket) => socket.write(formatRequest({ target: '/none' })),
+  ],
   [
     'sends its second head an octet at a time',
     '200 ',
@@ -160,7 +164,7 @@ const clients: readonly (readonly [string, string, (socket: Socket) => unknown])
     (socket) => socket.write(headOf(100_000).slice(0, -2)),
   ],
   ['sends 900 fields', '200 ', (socket) => socket.write(headWithFields(900))],
-  // Node 22.23 and 24.21 refuse more than 1,000.
+  // Node 22.23 and 24.21 reject more than 1,000.
   ['sends 3,000 fields', '(?:200|431) ', (socket) => socket.write(headWithFields(3000))],
   [
     'pipelines 5,000 requests',
@@ -178,7 +182,7 @@ const clients: readonly (readonly [string, string, (socket: Socket) => unknown])
       ),
   ],
   [
-    'pipelines requests of both by turns',
+    'pipelines requests to both in turn',
     '404 ',
     (socket) =>
       socket.write(
@@ -189,11 +193,14 @@ const clients: readonly (readonly [string, string, (socket: Socket) => unknown])
 ]
 
 describe.skipIf(process.platform !== 'linux')('a client that', () => {
-  test.concurrent.each(clients)('%s gets what Node alone answers: %s', async (_what, status, act) => {
-    const [node, native] = await Promise.all(engines.map((engine) => receiveAll(engine, act)))
-    expect(node).toMatch(new RegExp(`^HTTP/1\\.1 ${status}`))
-    expect(native).toBe(node)
-  })
+  test.concurrent.each(clients)(
+    '%s gets the same answer as from Node alone: %s',
+    async (_what, status, act) => {
+      const [node, native] = await Promise.all(engines.map((engine) => receiveAll(engine, act)))
+      expect(node).toMatch(new RegExp(`^HTTP/1\\.1 ${status}`))
+      expect(native).toBe(node)
+    },
+  )
 
   const stalling = [
     ['a file', formatRequest({ target: '/large.bin' })],
@@ -208,7 +215,7 @@ describe.skipIf(process.platform !== 'linux')('a client that', () => {
     socket.on('error', () => undefined)
     socket.write(sent)
     await once(socket, 'readable')
-    await vi.waitFor(async () => expect(await isHeld(engine, socket)).toBe(false), {
+    await vi.waitFor(async () => expect(await isOpenOnServer(engine, socket)).toBe(false), {
       timeout: 20_000,
       interval: 100,
     })
@@ -216,13 +223,13 @@ describe.skipIf(process.platform !== 'linux')('a client that', () => {
   })
 })
 
-/** As Linux writes it. */
+/** Formats a port as /proc/net/tcp does. */
 function hex(port: number): string {
   return port.toString(16).toUpperCase().padStart(4, '0')
 }
 
-/** Whether the server still has its end of a connection. */
-async function isHeld(engine: Engine, { localPort = 0 }: Socket): Promise<boolean> {
+/** Tells whether the server still has its end of a connection open. */
+async function isOpenOnServer(engine: Engine, { localPort = 0 }: Socket): Promise<boolean> {
   const rows = (await readFile('/proc/net/tcp', 'utf8')).split('\n').map((line) => line.trim().split(/\s+/))
   return rows.some(
     ([, local = '', remote = '', state]) =>
@@ -231,7 +238,7 @@ async function isHeld(engine: Engine, { localPort = 0 }: Socket): Promise<boolea
 }
 
 describe.each(engines)('the number of connections of the %s engine', (engine) => {
-  test('is bounded: more are closed and counted, the others are answered on', async () => {
+  test('is limited: the engine closes and counts further ones, and serves the rest', async () => {
     const open = await Promise.all(
       Array.from({ length: limits.maximumConnections }, async () => {
         const connection = await openConnection(ports[engine])

@@ -20,7 +20,7 @@ const clients = 6
 const codings = ['zstd, br, gzip', 'br', 'gzip', 'identity'] as const
 const paths = ['app.js', 'style.css', 'film.bin', 'small.txt'] as const
 
-/** Files that come and go, too: the places in the table are others each time. */
+/** The files of a build. Some exist only in some builds, so the order of the table changes. */
 function filesOf(build: number): FixtureFiles {
   const others = Array.from({ length: (build * 7) % 23 }, (_file, index) => [
     `a${index}.txt`,
@@ -31,12 +31,12 @@ function filesOf(build: number): FixtureFiles {
     'app.js': compressibleText(3000, `build${build}`),
     'style.css': compressibleText(9000, `build${build}`),
     'small.txt': `build ${build}`,
-    // It takes several writes.
+    // Sending this file takes several writes.
     'film.bin': randomBytes(400_000),
   }
 }
 
-/** What an entity tag promises. */
+/** The content that an entity tag identifies. */
 interface Promised {
   readonly build: number
   readonly path: string
@@ -50,7 +50,7 @@ interface Asked {
 }
 
 describe.skipIf(typeof loadEngine() === 'string')('swaps under load', () => {
-  test('never mix the answers of two builds, nor go back to an older one', async () => {
+  test('never mix responses of two builds, and never return to an older one', async () => {
     const directory = await buildFixture(filesOf(0))
     const known = new Map<string, Promised>()
     let newest = -1
@@ -103,7 +103,7 @@ describe.skipIf(typeof loadEngine() === 'string')('swaps under load', () => {
           },
         }))
         connection.send(asked.map((each) => formatRequest({ ...each, target: `/${each.path}` })).join(''))
-        // Some read late: what waits for them may be of a build that is gone.
+        // A client that reads late may get responses of a build that was replaced.
         if (random.chance(0.3)) connection.socket.pause()
         await setImmediate()
         connection.socket.resume()

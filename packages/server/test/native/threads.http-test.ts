@@ -14,7 +14,7 @@ beforeAll(async () => {
   directory = await buildFixture({ 'index.html': 'page' })
 })
 
-/** Threads that accept and answer. */
+/** Returns the number of threads that accept and answer connections. */
 async function threadsOf(pid = 0): Promise<number> {
   const tasks = await readdir(`/proc/${pid}/task`)
   const names = await Promise.all(tasks.map((task) => readFile(`/proc/${pid}/task/${task}/comm`, 'utf8')))
@@ -22,7 +22,7 @@ async function threadsOf(pid = 0): Promise<number> {
 }
 
 describe.skipIf(process.platform !== 'linux' || typeof loadEngine() === 'string')('threads', () => {
-  test('are as many as --workers says, in one process, and so says the line', async () => {
+  test('are as many as --workers sets, in one process, as the start line says', async () => {
     const command = spawnCommand([directory, ...native, '--workers', '3'])
     const { line, port } = await command.listening
     expect(line).toContain(' in memory · engine: native (3 threads) · http')
@@ -33,14 +33,14 @@ describe.skipIf(process.platform !== 'linux' || typeof loadEngine() === 'string'
     expect(await stopCommand(command)).toBe(0)
   })
 
-  test('is one where --workers says so', async () => {
+  test('is one with --workers 1', async () => {
     const command = spawnCommand([directory, ...native, '--workers', '1'])
     await command.listening
     expect(await threadsOf(command.child.pid)).toBe(1)
     expect(await stopCommand(command)).toBe(0)
   })
 
-  test('leave a port to who has it, and have theirs alone', async () => {
+  test('fail if the port is in use, and listen exclusively', async () => {
     const first = spawnCommand([directory, ...native, '--workers', '2'])
     const { port } = await first.listening
     const same = [directory, '--port', String(port), '--workers', '2', '--engine']
@@ -53,7 +53,7 @@ describe.skipIf(process.platform !== 'linux' || typeof loadEngine() === 'string'
     expect(await stopCommand(first)).toBe(0)
   })
 
-  test('answer all that have connected before they stop, whichever of them has the connection', async () => {
+  test('answer all accepted connections before they stop, whichever thread has them', async () => {
     const command = spawnCommand([directory, ...native, '--workers', '4'])
     const { port } = await command.listening
     await rawRequest(port, { target: '/' })

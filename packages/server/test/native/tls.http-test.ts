@@ -42,7 +42,7 @@ afterEach(() => {
   open.clear()
 })
 
-/** A client of TLS whose handshake is over. */
+/** Opens a TLS connection and waits for the handshake. */
 async function dial(port: number, options: ConnectionOptions = {}): Promise<TLSSocket> {
   const socket = connectTls({ port, host: '127.0.0.1', rejectUnauthorized: false, ...options })
   socket.allowHalfOpen = true
@@ -58,7 +58,7 @@ async function dialTcp(port: number): Promise<Socket> {
   return socket
 }
 
-/** All that comes until this text. */
+/** Reads until this text arrives. Returns all received text. */
 async function until(socket: Socket, text: string): Promise<string> {
   let received = ''
   const take = (chunk: Buffer): void => {
@@ -70,7 +70,7 @@ async function until(socket: Socket, text: string): Promise<string> {
   return received
 }
 
-/** All that comes until the server says that nothing more does; rejects where it does not say so. */
+/** Reads to the end of the TLS stream. Rejects if the server sends no close_notify alert. */
 async function rest(socket: Socket): Promise<Buffer> {
   return await buffer(socket)
 }
@@ -94,7 +94,7 @@ describe.skipIf(typeof loadEngine() === 'string').each(engines)('over TLS, the %
   test.each([
     ['one piece', '/app.js', script.length],
     ['many', '/large.bin', large.length],
-  ])('sends a body of %s whole, again and again', async (_size, target, length) => {
+  ])('sends a body of %s whole, repeatedly', async (_size, target, length) => {
     const socket = await dial(server.port)
     const request = formatRequest({ target })
     socket.write(request + request + formatRequest({ target, fields: { Connection: 'close' } }))
@@ -103,7 +103,7 @@ describe.skipIf(typeof loadEngine() === 'string').each(engines)('over TLS, the %
     expect(bodies.map((body) => body.length)).toEqual([length, length, length])
   })
 
-  test('sends a large body whole to a client that begins to read late, while others are answered', async () => {
+  test('sends a large body whole to a client that reads late, and serves others in that time', async () => {
     const slow = await dial(server.port)
     slow.pause()
     slow.write(formatRequest({ target: '/large.bin', fields: { Connection: 'close' } }))
@@ -116,7 +116,7 @@ describe.skipIf(typeof loadEngine() === 'string').each(engines)('over TLS, the %
     expect(received.subarray(-large.length).equals(large)).toBe(true)
   })
 
-  test('goes on when a client leaves amid a body', async () => {
+  test('continues after a client leaves in mid-body', async () => {
     const leaving = await dial(server.port)
     leaving.write(formatRequest({ target: '/large.bin' }))
     await once(leaving, 'data')
@@ -126,13 +126,13 @@ describe.skipIf(typeof loadEngine() === 'string').each(engines)('over TLS, the %
     expect(await until(socket, 'page')).toContain('200 OK')
   })
 
-  test('answers a client that has closed its half', async () => {
+  test('answers a client that closed its half', async () => {
     const socket = await dial(server.port)
     socket.end(formatRequest({ target: '/app.js' }))
     expect((await rest(socket)).toString('latin1').endsWith(script)).toBe(true)
   })
 
-  test('answers a client that has closed its half without a word of TLS', async () => {
+  test('answers a client that closed its half without a TLS alert', async () => {
     const tcp = await dialTcp(server.port)
     const socket = connectTls({ socket: tcp, rejectUnauthorized: false })
     open.add(socket)
@@ -143,7 +143,7 @@ describe.skipIf(typeof loadEngine() === 'string').each(engines)('over TLS, the %
     expect(await until(socket, script.slice(-100))).toContain('200 OK')
   })
 
-  test.each(['TLSv1.2', 'TLSv1.3'] as const)('speaks %s and goes on with its sessions', async (version) => {
+  test.each(['TLSv1.2', 'TLSv1.3'] as const)('speaks %s and resumes its sessions', async (version) => {
     const options = { minVersion: version, maxVersion: version } as const
     const first = await dial(server.port, options)
     expect(first.getProtocol()).toBe(version)
@@ -153,7 +153,7 @@ describe.skipIf(typeof loadEngine() === 'string').each(engines)('over TLS, the %
     await until(first, 'page')
     session ??= first.getSession()
     expect(first.isSessionReused()).toBe(false)
-    // Whichever thread has it.
+    // Each thread must know the session.
     for (let count = 0; count < 6; count += 1) {
       const next = await dial(server.port, { ...options, session })
       expect(next.isSessionReused()).toBe(true)
@@ -162,12 +162,12 @@ describe.skipIf(typeof loadEngine() === 'string').each(engines)('over TLS, the %
     }
   })
 
-  test('refuses TLS 1.1', async () => {
+  test('rejects TLS 1.1', async () => {
     const old = { minVersion: 'TLSv1.1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' } as const
     await expect(dial(server.port, old)).rejects.toThrow(/alert (?:protocol version|handshake failure)/)
   })
 
-  test('refuses a client that offers protocols of which it has none', async () => {
+  test('rejects a client that offers only unsupported protocols', async () => {
     await expect(dial(server.port, { ALPNProtocols: ['spdy/3'] })).rejects.toThrow(/no application protocol/i)
   })
 
@@ -175,7 +175,7 @@ describe.skipIf(typeof loadEngine() === 'string').each(engines)('over TLS, the %
     [['http/1.1', 'h2'], 'h2'],
     [['http/1.1'], 'http/1.1'],
     [undefined, false],
-  ] as const)('agrees with a client that offers %j on %j', async (protocols, agreed) => {
+  ] as const)('selects for a client that offers %j the protocol %j', async (protocols, agreed) => {
     const options = protocols === undefined ? {} : { ALPNProtocols: [...protocols] }
     expect((await dial(server.port, options)).alpnProtocol).toBe(agreed)
   })
@@ -185,9 +185,9 @@ describe.skipIf(typeof loadEngine() === 'string').each(engines)('over TLS, the %
     ['noise', Buffer.alloc(5000, 'noise')],
     ['a record that is too long', Buffer.of(22, 3, 1, 255, 255, ...Buffer.alloc(100))],
     ['nothing', ''],
-  ])('closes a connection that begins with %s, and answers the next', async (_what, octets) => {
+  ])('closes a connection that starts with %s, and serves the next one', async (_what, octets) => {
     const socket = await dialTcp(server.port)
-    // Maybe by a reset, where the server has not read all.
+    // The close may be a reset if the server has not read everything.
     const closed = new Promise((resolve) => socket.once('close', resolve))
     socket.on('error', () => {}).resume()
     socket.end(octets)
@@ -197,7 +197,7 @@ describe.skipIf(typeof loadEngine() === 'string').each(engines)('over TLS, the %
     expect(await until(next, 'page')).toContain('200 OK')
   })
 
-  test('closes a connection whose records are changed on their way', async () => {
+  test('closes a connection with altered records', async () => {
     const tcp = await dialTcp(server.port)
     const socket = connectTls({ socket: tcp, rejectUnauthorized: false })
     open.add(socket)
@@ -220,9 +220,9 @@ describe.skipIf(typeof loadEngine() === 'string').each(engines)('over TLS, the %
     })
 
     test.each([
-      ['does not begin', []],
+      ['does not start', []],
       ['does not end', [Buffer.of(22, 3, 1, 2, 0, 1)]],
-    ])('closes a connection whose handshake %s, and says nothing', async (_what, octets) => {
+    ])('closes a connection whose handshake %s, without a response', async (_what, octets) => {
       const socket = await dialTcp(hasty.port)
       for (const each of octets) socket.write(each)
       const received: Buffer[] = []
@@ -231,20 +231,20 @@ describe.skipIf(typeof loadEngine() === 'string').each(engines)('over TLS, the %
       expect(Buffer.concat(received)).toHaveLength(0)
     })
 
-    test('refuses a head that takes too long with 408', async () => {
+    test('answers a slow head with 408', async () => {
       const socket = await dial(hasty.port)
       socket.write('GET / HTTP/1.1\r\nHos')
       expect((await rest(socket)).toString('latin1')).toMatch(/^HTTP\/1\.1 408 Request Timeout\r\n/)
     })
 
-    test('ends an idle connection', async () => {
+    test('closes an idle connection', async () => {
       const socket = await dial(hasty.port)
       socket.write(pageRequest)
       expect((await rest(socket)).toString('latin1')).toMatch(/page$/)
     })
   })
 
-  test('shows another certificate from now on, and goes on with open connections', async () => {
+  test('uses a new certificate for new connections, and keeps the open ones', async () => {
     const own = await startSite()
     const before = await dial(own.port)
     const next = makeCertificate({ name: 'next.example' })
@@ -254,7 +254,7 @@ describe.skipIf(typeof loadEngine() === 'string').each(engines)('over TLS, the %
     expect(await until(before, 'page')).toContain('200 OK')
   })
 
-  test('stops: ends what is idle, waits for no handshake, and lets an answer finish', async () => {
+  test('closes idle connections at a stop, drops handshakes, and finishes responses', async () => {
     const own = await startSite()
     const [idle, busy] = [await dial(own.port), await dial(own.port)]
     idle.write(pageRequest)
@@ -263,7 +263,7 @@ describe.skipIf(typeof loadEngine() === 'string').each(engines)('over TLS, the %
     busy.write(formatRequest({ target: '/large.bin' }))
     await once(busy, 'readable')
     await dialTcp(own.port)
-    // Longer than the test may take: a stop that waits for its end fails.
+    // The timeout exceeds the test's. A stop that waits for it fails the test.
     const drained = own.drain(600_000)
     await rest(idle)
     const received = await rest(busy)
@@ -272,10 +272,10 @@ describe.skipIf(typeof loadEngine() === 'string').each(engines)('over TLS, the %
   })
 })
 
-describe.skipIf(typeof loadEngine() === 'string')('serve over TLS, with the native engine', () => {
+describe.skipIf(typeof loadEngine() === 'string')('serves over TLS with the native engine', () => {
   const files = { 'index.html': 'page', 'app.js': script, 'empty.txt': '' }
 
-  test('sends the octets that Node sends', async () => {
+  test('sends the same octets as Node', async () => {
     const directory = await buildFixture(files)
     const tls = await writeCertificate()
     const node = await startServer(directory, { engine: 'node', tls })
@@ -290,14 +290,14 @@ describe.skipIf(typeof loadEngine() === 'string')('serve over TLS, with the nati
       { target: '/app.js', fields: { Range: 'bytes=5-10' } },
       { target: '/', fields: { Host: '' } },
     ].map(formatRequest)
-    // The first time teaches the engine.
+    // The first round fills the engine's table.
     for (const request of [...requests, ...requests]) {
       expect(await exchange(native, [request])).toBe(await exchange(node, [request]))
     }
     expect(await exchange(native, requests)).toBe(await exchange(node, requests))
   })
 
-  test('says so in its URL, and redirects to its port', async () => {
+  test('has https in its URL, and redirects to its port', async () => {
     const directory = await buildFixture(files)
     const tls = { ...(await writeCertificate()), redirectPort: 0, hsts: '1y' }
     const { url, redirectUrl = '', port } = await startServer(directory, { engine: 'native', tls })
@@ -308,7 +308,7 @@ describe.skipIf(typeof loadEngine() === 'string')('serve over TLS, with the nati
     expect(answer).toContain('\r\nStrict-Transport-Security: max-age=31536000\r\n')
   })
 
-  test('takes the kinds of keys that are in use', async () => {
+  test('accepts the common kinds of keys', async () => {
     const directory = await buildFixture(files)
     const pair = await writeCertificate()
     const key = createPrivateKey(await readFile(pair.key)).export({ type: 'sec1', format: 'pem' })
@@ -320,7 +320,7 @@ describe.skipIf(typeof loadEngine() === 'string')('serve over TLS, with the nati
     expect(await exchange(server, [pageRequest])).toContain('200 OK')
   })
 
-  test('reads its files again, and keeps what it has where the engine cannot use them', async () => {
+  test('reads its files again, and keeps the old certificate if the engine cannot use the new one', async () => {
     const pair = await writeCertificate()
     const server = await startServer(await buildFixture(files), { engine: 'native', tls: pair })
     const stderr = vi.spyOn(process.stderr, 'write').mockReturnValue(true)
@@ -333,12 +333,12 @@ describe.skipIf(typeof loadEngine() === 'string')('serve over TLS, with the nati
     await server.reload()
     expect(await readPeerCertificate(server.port)).toBe(pemToBase64(next.cert))
     expect(stderr.mock.calls.join('')).toMatch(
-      /cert\.pem: the native engine cannot use it \([^]*still using the certificate from before/,
+      /cert\.pem: the native engine cannot use this certificate \([^]*still using the previous certificate/,
     )
     stderr.mockRestore()
   })
 
-  test('says why it cannot be had with a key that OpenSSL alone knows', async () => {
+  test('explains that the engine cannot use a key that only OpenSSL supports', async () => {
     const odd = await writeCertificate({ curve: 'secp256k1' })
     const starting = startServer(await buildFixture(files), { engine: 'native', tls: odd })
     await expect(starting).rejects.toMatchObject({
@@ -352,12 +352,12 @@ describe.skipIf(typeof loadEngine() === 'string')('serve over TLS, with the nati
     '--tls-max-v1.2',
     '--tls-cipher-list=ECDHE-ECDSA-AES128-GCM-SHA256',
     '--tls-keylog=/dev/null',
-  ])('leaves %s to the engine that obeys it', async (flag) => {
+  ])('leaves %s to the Node engine, which supports it', async (flag) => {
     const { cert, key } = await writeCertificate()
     const args = [await buildFixture(files), '--port', '0', '--tls-cert', cert, '--tls-key', key]
     const command = spawnCommand([...args, '--engine', 'auto'], { nodeOptions: [flag] })
     const { line, port } = await command.listening
-    expect(line).toContain(` · engine: node (not with ${flag.replace(/=.*/, '')} of Node) · `)
+    expect(line).toContain(` · engine: node (no support for ${flag.replace(/=.*/, '')} of Node) · `)
     const old = connectTls({ port, host: '127.0.0.1', rejectUnauthorized: false, maxVersion: 'TLSv1.2' })
     const refused = await once(old, 'secureConnect').then(
       () => false,
@@ -369,7 +369,7 @@ describe.skipIf(typeof loadEngine() === 'string')('serve over TLS, with the nati
     await command.exited
   })
 
-  test('answers over a unix socket, and stops', async () => {
+  test('serves a unix socket, and stops', async () => {
     const socket = join(await temporaryDirectory(), 'socket')
     const tls = await writeCertificate()
     const server = await startServer(await buildFixture(files), { engine: 'native', tls, socket })
@@ -383,17 +383,17 @@ describe.skipIf(typeof loadEngine() === 'string')('serve over TLS, with the nati
   })
 })
 
-/** What a server answers to all of them on one connection, without its dates. */
+/** Returns the responses to all requests on one connection, without dates. */
 async function exchange({ port }: { readonly port: number }, requests: readonly string[]): Promise<string> {
   const socket = await dial(port)
   socket.end(requests.join(''))
   return (await rest(socket)).toString('latin1').replaceAll(/\r\nDate: [^\r]*/g, '')
 }
 
-/** Types of records (RFC 8446 §5.1). */
+/** TLS record types (RFC 8446 §5.1). */
 const [alert, data] = [21, 23]
 
-/** The types of the records of TLS 1.2 that came, in their order. */
+/** Returns the types of received TLS 1.2 records in order. */
 function typesOf(octets: Buffer): number[] {
   const types: number[] = []
   for (let place = 0; place < octets.length; place += 5 + octets.readUInt16BE(place + 3))
@@ -401,7 +401,7 @@ function typesOf(octets: Buffer): number[] {
   return types
 }
 
-/** What an application may ask a socket for. */
+/** Returns the facts that an application can read from a socket. */
 function factsOf(socket: Socket): unknown[] {
   if (!isEncrypted(socket)) return []
   const { encrypted, authorized, authorizationError, alpnProtocol, servername, remoteAddress } = socket
@@ -453,7 +453,7 @@ describe.skipIf(typeof loadEngine() === 'string').each(engines)(
       server = await start((request, response) => answers[request.url ?? '']?.(request, response), options)
     })
 
-    test('gets a large body, and sends it back', async () => {
+    test('receives a large body and sends it back', async () => {
       const socket = await dial(server.port)
       const fields = { 'Content-Length': `${large.length}`, Connection: 'close' }
       socket.write(formatRequest({ method: 'POST', target: '/echo', fields }))
@@ -463,7 +463,7 @@ describe.skipIf(typeof loadEngine() === 'string').each(engines)(
       expect(received.replaceAll(/[^a-g]/g, '').includes('abcdefg'.repeat(2000))).toBe(true)
     })
 
-    test('sends a part at a time, and hears of a client that leaves', async () => {
+    test('sends a response in parts, and notices that the client leaves', async () => {
       const socket = await dial(server.port)
       const gone = once(events, 'gone')
       socket.write(formatRequest({ target: '/events' }))
@@ -471,29 +471,43 @@ describe.skipIf(typeof loadEngine() === 'string').each(engines)(
       events.emit('next')
       expect(await until(socket, 'second')).toContain('second')
       socket.destroy()
-      // As with Node, whoever leaves may still want the rest until something is written.
+      // As with Node, a half-closed client may still want the rest, until a write fails.
       const writing = setInterval(() => events.emit('next'), 10)
       await gone
       clearInterval(writing)
     })
 
-    test.each(['TLSv1.2', 'TLSv1.3'] as const)('knows what was agreed on over %s', async (maxVersion) => {
-      const socket = await dial(server.port, {
-        maxVersion,
-        servername: 'a.example',
-        ALPNProtocols: ['http/1.1'],
-      })
-      const cipher = socket.getCipher()
-      socket.write(formatRequest({ target: '/facts', fields: { Connection: 'close' } }))
-      const [, body = ''] = (await rest(socket)).toString().split('\r\n\r\n')
-      const agreed = [true, false, null, 'http/1.1', 'a.example', '127.0.0.1', maxVersion, cipher, {}, false]
-      expect(JSON.parse(body)).toEqual(agreed)
-    })
+    test.each(['TLSv1.2', 'TLSv1.3'] as const)(
+      'knows the protocol, the cipher and the name of a connection over %s',
+      async (maxVersion) => {
+        const socket = await dial(server.port, {
+          maxVersion,
+          servername: 'a.example',
+          ALPNProtocols: ['http/1.1'],
+        })
+        const cipher = socket.getCipher()
+        socket.write(formatRequest({ target: '/facts', fields: { Connection: 'close' } }))
+        const [, body = ''] = (await rest(socket)).toString().split('\r\n\r\n')
+        const agreed = [
+          true,
+          false,
+          null,
+          'http/1.1',
+          'a.example',
+          '127.0.0.1',
+          maxVersion,
+          cipher,
+          {},
+          false,
+        ]
+        expect(JSON.parse(body)).toEqual(agreed)
+      },
+    )
 
     test.each([
       ['/whole', [alert]],
       ['/part', []],
-    ])('says of the answer of %s alone that it ends', async (target, last) => {
+    ])('sends an alert at the end of a whole response only: %s', async (target, last) => {
       const tcp = await dialTcp(server.port)
       const seen: Buffer[] = []
       const wire = new Duplex({
@@ -513,7 +527,7 @@ describe.skipIf(typeof loadEngine() === 'string').each(engines)(
       expect(types.slice(types.indexOf(data) + 1).filter((type) => type !== data)).toEqual(last)
     })
 
-    test('makes a tunnel of a connection', async () => {
+    test('upgrades a connection', async () => {
       const socket = await dial(server.port)
       socket.write(formatRequest({ target: '/ws', fields: { Connection: 'Upgrade', Upgrade: 'websocket' } }))
       expect(await until(socket, '\r\n\r\n')).toContain('101')

@@ -18,8 +18,9 @@ import { requestWhileStopping, stopCommand } from '../support/stop-command.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 
 /**
- * A page that says which process has rendered it. With `?busy=FOLDER` it keeps the event loop busy until the folder has a file
- * `go`, with `?wait=FOLDER` it waits for that file; a file that is named after the process says that it has begun.
+ * A page that names the process that rendered it. `?busy=FOLDER` blocks the event loop until the folder has a
+ * file `go`. `?wait=FOLDER` waits for that file without blocking. A file named after the process shows that
+ * it has started.
  */
 const application = `import { existsSync, watch, writeFileSync } from 'node:fs'
 export default (request, response) => {
@@ -45,12 +46,12 @@ function start(flags: readonly string[] = [], options: SpawnCommandOptions = {})
   return spawnCommand([directory, '--port', '0', ...two, ...flags], options)
 }
 
-/** What a new connection gets, which is closed then. */
+/** Sends a request on a new connection, and closes it. */
 async function ask(port: number, target: string): Promise<string> {
   return (await rawRequest(port, { target })).body.toString()
 }
 
-/** The processes that render pages of this folder, once there are so many. */
+/** Waits until this many processes render pages of this folder. Returns their IDs. */
 async function begun(folder: string, count: number): Promise<readonly string[]> {
   return await vi.waitFor(async () => {
     const names = await readdir(folder)
@@ -67,7 +68,7 @@ async function askOn(connection: Connection, target: string): Promise<string> {
 describe.skipIf(process.platform !== 'linux' || typeof loadEngine() === 'string')(
   '--ssr --workers 2, natively',
   () => {
-    test('answers files and pages by two processes on one socket, and so says the line', async () => {
+    test('serves files and pages from two processes on one socket, as the start line says', async () => {
       const command = start()
       const { line, port } = await command.listening
       expect(line).toMatch(/ · 2 workers of \d+\.\d MB each · engine: native · http:\/\/127\.0\.0\.1:\d+\/$/)
@@ -84,12 +85,12 @@ describe.skipIf(process.platform !== 'linux' || typeof loadEngine() === 'string'
       expect(command.complaints()).toBe('')
     })
 
-    test('loses no connection with a worker that dies', async () => {
+    test('loses no connection if a worker dies', async () => {
       const command = start()
       const { port } = await command.listening
       const [victim = 0, survivor = 0] = await readChildProcessIds(command.child.pid)
       await vi.waitUntil(async () => (await ask(port, '/pid')) === String(survivor))
-      // What waits for nobody but a worker that does nothing is the system's to keep.
+      // While both workers are stopped, connections wait in the kernel's queue.
       for (const worker of [victim, survivor]) process.kill(worker, 'SIGSTOP')
       const connections = await Promise.all(Array.from({ length: 40 }, () => openConnection(port)))
       const targets = connections.map((_, index) => (index % 2 === 0 ? '/' : '/pid'))
@@ -107,7 +108,7 @@ describe.skipIf(process.platform !== 'linux' || typeof loadEngine() === 'string'
       )
     })
 
-    test('keeps its socket when all workers die, and those that follow answer', async () => {
+    test('keeps its socket if all workers die, and their replacements answer', async () => {
       const command = start()
       const { port } = await command.listening
       for (const worker of await readChildProcessIds(command.child.pid)) process.kill(worker, 'SIGKILL')
@@ -115,11 +116,11 @@ describe.skipIf(process.platform !== 'linux' || typeof loadEngine() === 'string'
       expect(await stopCommand(command)).toBe(0)
     })
 
-    test('gives new connections to a worker that has time', async () => {
+    test('gives new connections to an idle worker', async () => {
       const command = start()
       const { port } = await command.listening
       const workers = (await readChildProcessIds(command.child.pid)).map(String)
-      // Both know this `Host`.
+      // Wait until both workers have this `Host` in their table.
       await vi.waitUntil(async () => {
         const asked = await Promise.all(Array.from({ length: 8 }, () => ask(port, '/pid')))
         return new Set(asked).size === 2
@@ -134,7 +135,7 @@ describe.skipIf(process.platform !== 'linux' || typeof loadEngine() === 'string'
         void ask(port, '/pid').then((answer) => answers.push(answer))
         await ask(port, '/')
       }
-      // On a machine that does other work, one that has time may come too late for some.
+      // On a busy machine, the busy worker may accept some of these connections first.
       await vi.waitUntil(() => answers.length > 15, 15_000)
       expect(new Set(answers)).toEqual(new Set([other]))
       await writeFile(join(folder, 'go'), '')
@@ -143,7 +144,7 @@ describe.skipIf(process.platform !== 'linux' || typeof loadEngine() === 'string'
       expect(await stopCommand(command)).toBe(0)
     })
 
-    test('answers files on new connections while both render pages', async () => {
+    test('serves files on new connections while both render pages', async () => {
       const command = start()
       const { port } = await command.listening
       const known = new Map<string, Connection>()
@@ -164,7 +165,7 @@ describe.skipIf(process.platform !== 'linux' || typeof loadEngine() === 'string'
       expect(await stopCommand(command)).toBe(0)
     })
 
-    test('encrypts with the certificate, and redirects to it', async () => {
+    test('encrypts with the certificate, and redirects to its port', async () => {
       const { cert, key } = await writeCertificate()
       const command = start(['--tls-cert', cert, '--tls-key', key, '--redirect-http', '0'])
       const { line, port } = await command.listening
@@ -178,7 +179,7 @@ describe.skipIf(process.platform !== 'linux' || typeof loadEngine() === 'string'
       expect(stderr).toBe('')
     })
 
-    test('says what to do where a new worker cannot use the certificate that came meanwhile', async () => {
+    test('explains the problem if a new worker cannot use the new certificate', async () => {
       const { cert, key } = await writeCertificate()
       const command = start(['--tls-cert', cert, '--tls-key', key, '--engine', 'auto'])
       const { port } = await command.listening
@@ -188,7 +189,7 @@ describe.skipIf(process.platform !== 'linux' || typeof loadEngine() === 'string'
       process.kill(worker, 'SIGKILL')
       await vi.waitUntil(() => command.complaints().includes('SD_ENGINE_UNAVAILABLE'), 10_000)
       expect(command.complaints()).toMatch(
-        /SD_ENGINE_UNAVAILABLE: a new worker cannot have the native engine, which the server chose at its start: it cannot use the certificate: .+; mend that, or restart the server /,
+        /SD_ENGINE_UNAVAILABLE: a new worker cannot use the native engine of this server: it cannot use the certificate: .+\. Fix this, or restart the server /,
       )
       const connection = await openConnection(port, dialTls)
       expect(await askOn(connection, '/')).toBe('page')
@@ -196,7 +197,7 @@ describe.skipIf(process.platform !== 'linux' || typeof loadEngine() === 'string'
       expect(await stopCommand(command)).toBe(0)
     })
 
-    test('answers what has connected before it stops, and then nobody listens', async () => {
+    test('answers all accepted connections before it stops, then does not listen', async () => {
       const command = start()
       const { port } = await command.listening
       await ask(port, '/')
@@ -205,7 +206,7 @@ describe.skipIf(process.platform !== 'linux' || typeof loadEngine() === 'string'
       expect((await command.exited).code).toBe(0)
     })
 
-    test('refuses new connections while a page is on its way to its end', async () => {
+    test('refuses new connections while a page finishes during a stop', async () => {
       const command = start()
       const { port } = await command.listening
       const connection = await openConnection(port)
@@ -219,7 +220,7 @@ describe.skipIf(process.platform !== 'linux' || typeof loadEngine() === 'string'
       expect((await command.exited).code).toBe(0)
     })
 
-    test('makes a unix socket once, and removes it once', async () => {
+    test('creates a unix socket once, and removes it once', async () => {
       const path = join(await temporaryDirectory(), 'serve.sock')
       const command = start(['--socket', path])
       const { url } = await command.listening
@@ -230,7 +231,7 @@ describe.skipIf(process.platform !== 'linux' || typeof loadEngine() === 'string'
       expect(existsSync(path)).toBe(false)
     })
 
-    test('leaves no socket behind where it cannot start', async () => {
+    test('leaves no socket behind if it cannot start', async () => {
       const path = join(await temporaryDirectory(), 'serve.sock')
       const { code } = await start(['--socket', path, '--ssr', join(directory, 'nowhere.mjs')]).exited
       expect([code, existsSync(path)]).toEqual([1, false])
@@ -246,7 +247,7 @@ describe.skipIf(process.platform !== 'linux' || typeof loadEngine() === 'string'
       expect(await stopCommand(command)).toBe(0)
     })
 
-    test('counts and logs the answers of all for its operator', async () => {
+    test('counts and logs the responses of all workers', async () => {
       const opsPort = await freePort()
       const command = start(['--ops', `127.0.0.1:${opsPort}`, '--access-log', 'common'])
       const { port } = await command.listening

@@ -29,7 +29,7 @@ beforeAll(async () => {
 
 type Happen = (port: number) => Promise<void>
 
-/** Serves, lets something happen, ends by SIGTERM, and answers with the lines of the log. */
+/** Starts the command, runs an action and stops it with SIGTERM. Returns the lines of the log. */
 async function linesOf(
   args: readonly string[],
   happen: Happen,
@@ -45,7 +45,7 @@ async function linesOf(
   return lines.filter((text) => text !== line && !text.startsWith('redirecting HTTP'))
 }
 
-/** Sends literal octets that are refused, and waits for the end of the connection. */
+/** Sends literal malformed octets, and waits for the end of the connection. */
 async function refusalOf(port: number, octets: string): Promise<void> {
   const connection = await openConnection(port)
   connection.send(octets)
@@ -62,7 +62,7 @@ async function entriesOf(
 }
 
 describe('--access-log json', () => {
-  test('tells what was asked, and how it was answered', async () => {
+  test('has the request and the response', async () => {
     const [entry, ...more] = await entriesOf([], async (port) => {
       await rawRequest(port, {
         target: '/assets/app-1a2b.js?v=1',
@@ -89,7 +89,7 @@ describe('--access-log json', () => {
     })
   })
 
-  test('marks a hashed file that nobody has, with the build of what asked for it', async () => {
+  test('marks a missing hashed file, with the build ID of the page that requested it', async () => {
     const folder = await buildFixture(
       { 'index.html': 'page', 'assets/app-1a2b.js': 'script' },
       { isHashed: (path) => path.includes('-1a2b'), appType: 'spa', assetsDirectory: 'assets' },
@@ -112,7 +112,7 @@ describe('--access-log json', () => {
     ])
   })
 
-  test('tells each kind of answer, from memory and streamed', async () => {
+  test('has each kind of response, from memory and streamed', async () => {
     const kinds: readonly (readonly [object, object])[] = [
       [{ target: '/' }, { status: 200, coding: 'identity', cache: 'revalidate', bytes: 4 }],
       [{ method: 'HEAD' }, { status: 200, bytes: 0 }],
@@ -133,7 +133,7 @@ describe('--access-log json', () => {
     }
   })
 
-  test("knows what caches may do by a rule's field, whatever its letters", async () => {
+  test("derives the cache class from a rule's field in any letter case", async () => {
     const folder = await buildFixture({ 'index.html': 'page', 'a.txt': 'a', 'b.txt': 'b' })
     const config = join(await temporaryDirectory(), 'config.json')
     const headers = { 'a.txt': { 'cache-control': 'no-store' }, 'b.txt': { 'CACHE-control': 'no-cache' } }
@@ -151,7 +151,7 @@ describe('--access-log json', () => {
     ])
   })
 
-  test('tells of what is refused before anybody sees it, as far as it is known', async () => {
+  test('has rejected requests, with all values that are known', async () => {
     const head = 'GET /a HTTP/1.1\r\nHost: a\r\n'
     const refused: readonly (readonly [string, object])[] = [
       [`${head}Host: b\r\n\r\n`, { status: 400, method: 'GET', target: '/a', cache: 'no-store' }],
@@ -169,7 +169,7 @@ describe('--access-log json', () => {
     expect(entries).toEqual(refused.map(([, known]) => expect.objectContaining({ client, ...known })))
   })
 
-  test('has a line for what is no request behind an answer, but not behind the last one', async () => {
+  test('has a line for malformed input after a response, but not after the last response', async () => {
     const garbage = 'hello\r\n\r\n'
     const entries = await entriesOf(['--memory-budget', '8m'], async (port) => {
       const last = await openConnection(port)
@@ -180,7 +180,7 @@ describe('--access-log json', () => {
       await once(underWay.socket, 'data')
       underWay.send(garbage)
       await underWay.rest()
-      // The lines of connections that are closed stand before those of later requests.
+      // Lines of closed connections precede those of later requests.
       await rawRequest(port, { target: '/unknown' })
     })
     expect(entries.map(({ target, status, aborted }) => [target, status, aborted])).toEqual([
@@ -204,36 +204,33 @@ describe('--access-log json', () => {
         if (req.url === '/fail') { fail(); return res.end() }
         res.write('begun'); fail = () => res.destroy(late) }`,
     ],
-  ])(
-    'takes an answer that its upstream breaks off by a DOMException for one request: %s',
-    async (_how, handler) => {
-      const modules = await writeFixture({
-        'entry.mjs': `let fail; const late = new DOMException('late', 'TimeoutError'); ${handler}`,
-      })
-      const entry = join(modules, 'entry.mjs')
-      const command = spawnCommand([directory, '--port', '0', '--access-log', 'json', '--ssr', entry])
-      const { port } = await command.listening
-      const connection = await openConnection(port)
-      connection.send(formatRequest({ target: '/api' }))
-      await once(connection.socket, 'data')
-      expect((await rawRequest(port, { target: '/fail' })).status).toBe(200)
-      await connection.rest()
-      expect((await rawRequest(port)).status).toBe(200)
-      command.child.kill('SIGTERM')
-      const { code, stdout, stderr } = await command.exited
-      expect([code, stderr]).toEqual([0, expect.not.stringContaining('TypeError')])
-      const entries = stdout.split('\n').filter((line) => line.startsWith('{'))
-      expect(entries).toHaveLength(3)
-      expect(entries.map((line): unknown => JSON.parse(line))).toEqual(
-        expect.arrayContaining([
-          expect.objectContaining({ target: '/api', status: 200, aborted: true }),
-          expect.objectContaining({ target: '/', status: 200 }),
-        ]),
-      )
-    },
-  )
+  ])('has one line if a response fails with a DOMException of its upstream: %s', async (_how, handler) => {
+    const modules = await writeFixture({
+      'entry.mjs': `let fail; const late = new DOMException('late', 'TimeoutError'); ${handler}`,
+    })
+    const entry = join(modules, 'entry.mjs')
+    const command = spawnCommand([directory, '--port', '0', '--access-log', 'json', '--ssr', entry])
+    const { port } = await command.listening
+    const connection = await openConnection(port)
+    connection.send(formatRequest({ target: '/api' }))
+    await once(connection.socket, 'data')
+    expect((await rawRequest(port, { target: '/fail' })).status).toBe(200)
+    await connection.rest()
+    expect((await rawRequest(port)).status).toBe(200)
+    command.child.kill('SIGTERM')
+    const { code, stdout, stderr } = await command.exited
+    expect([code, stderr]).toEqual([0, expect.not.stringContaining('TypeError')])
+    const entries = stdout.split('\n').filter((line) => line.startsWith('{'))
+    expect(entries).toHaveLength(3)
+    expect(entries.map((line): unknown => JSON.parse(line))).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({ target: '/api', status: 200, aborted: true }),
+        expect.objectContaining({ target: '/', status: 200 }),
+      ]),
+    )
+  })
 
-  test('tells of what is sent on to HTTPS, and of what HTTP/2 refuses', async () => {
+  test('has redirects to HTTPS, and requests that HTTP/2 rejects', async () => {
     const { cert, key } = await writeCertificate()
     const redirectPort = await freePort()
     const flags = ['--tls-cert', cert, '--tls-key', key, '--redirect-http', String(redirectPort)]
@@ -249,7 +246,7 @@ describe('--access-log json', () => {
     ])
   })
 
-  test('has one line for each request, under load, pipelined, and with clients that go away', async () => {
+  test('has one line for each request, under load, pipelined, and with clients that leave early', async () => {
     const requests = 300
     const entries = await entriesOf(['--memory-budget', '8m'], async (port) => {
       const loads = Array.from({ length: 8 }, async () => {
@@ -260,7 +257,7 @@ describe('--access-log json', () => {
         }
         connection.socket.end()
       })
-      // Each takes a part of the first answer, and never sees the second.
+      // Each client reads part of the first response, and never the second.
       const leaving = Array.from({ length: 20 }, async () => {
         const connection = await openConnection(port)
         const fields = { 'User-Agent': 'leaving' }
@@ -274,7 +271,7 @@ describe('--access-log json', () => {
     const of = (userAgent: string) => entries.filter((entry) => entry['userAgent'] === userAgent)
     expect(of('steady')).toHaveLength(8 * requests)
     expect(of('steady').filter(({ status, aborted }) => status !== 200 || aborted === true)).toEqual([])
-    // Behind an answer of Node's, the engine does not read what a client that has gone sent ahead.
+    // After a response of Node, the engine does not read pipelined requests of a client that has left.
     const left = testedEngine === 'node' ? 40 : 20
     expect(of('leaving').map(({ aborted }) => aborted)).toEqual(Array.from({ length: left }, () => true))
     const bytes = of('leaving').map((entry) => Number(entry['bytes']))
@@ -282,7 +279,7 @@ describe('--access-log json', () => {
   })
 
   test.each(['SIGTERM', 'SIGINT'] as const)(
-    'is whole when a second %s ends the process at once',
+    'is complete if a second %s ends the process at once',
     async (signal) => {
       const command = spawnCommand([directory, '--port', '0', '--access-log', 'json'])
       const { port, line } = await command.listening
@@ -303,7 +300,7 @@ describe('--access-log json', () => {
     },
   )
 
-  test('cannot be forged by what a client sends', async () => {
+  test('cannot be forged by input of a client', async () => {
     const hostile = 'a"\\}\t\u009B31m\u00E9","status":1'
     const entries = await entriesOf([], async (port) => {
       await rawRequest(port, { target: '/"%0a{}', fields: { 'User-Agent': hostile, Referer: hostile } })
@@ -317,7 +314,7 @@ describe('--access-log json', () => {
   test.each([
     ['one signal', '200ms', 0],
     ['a second one', '1m', 1],
-  ])('that nobody reads does not hold the process: %s ends it', async (_what, grace, expected) => {
+  ])('without a reader does not block the process: %s ends it', async (_what, grace, expected) => {
     const command = spawnCommand([directory, '--port', '0', '--access-log', 'json', '--grace', grace])
     const { port } = await command.listening
     command.child.stdout?.removeAllListeners('data').pause()
@@ -341,7 +338,7 @@ describe('--access-log json', () => {
     command.child.stdout?.destroy()
   })
 
-  test('may be left unread: the server goes on', async () => {
+  test('may lose its reader: the server continues', async () => {
     const command = spawnCommand([directory, '--port', '0', '--access-log', 'json'])
     const { port } = await command.listening
     command.child.stdout?.destroy()
@@ -353,11 +350,11 @@ describe('--access-log json', () => {
   })
 })
 
-describe('a log that is not taken', () => {
+describe('a log that cannot be written', () => {
   const source = fileURLToPath(new URL('../../dist/operations/access-log.js', import.meta.url))
   const exchange = JSON.stringify({ ...refusedExchange, status: 400, address: '' })
 
-  /** Runs a program that has a `log`, with something for standard output. */
+  /** Runs a program that has a `log` and the given standard output. */
   function run(program: string, output: number | 'pipe'): ChildProcess {
     const code = `import { openAccessLog } from ${JSON.stringify(source)}
       const log = await openAccessLog('json', { onProblem: (problem) => console.error(problem) })
@@ -369,7 +366,7 @@ describe('a log that is not taken', () => {
   }
 
   test.each(['await log.close()', 'setTimeout(() => process.exit(0), 1000)'])(
-    'for want of room does not hold the process: %s',
+    'because the disk is full does not block the process: %s',
     async (end) => {
       const full = await open('/dev/full', 'w')
       const child = run(`fill(100); setTimeout(async () => { fill(1); ${end} }, 500)`, full.fd)
@@ -381,7 +378,7 @@ describe('a log that is not taken', () => {
   )
 
   test.each(['', 'process.exit(0)'])(
-    'by who reads no more does not hold it behind close(): %s',
+    'because the reader has stopped does not block the process after close(): %s',
     async (end) => {
       const child = run(`fill(5000); await log.close(); ${end}`, 'pipe')
       child.stdout?.pause()
@@ -390,13 +387,13 @@ describe('a log that is not taken', () => {
     },
   )
 
-  test('by who has gone when the process ends at once does not hold it', async () => {
+  test('because the reader has gone does not block a process that exits at once', async () => {
     const child = run('fill(3); process.exit(3)', 'pipe')
     child.stdout?.destroy()
     expect(await once(child, 'exit')).toEqual([3, null])
   })
 
-  test('by who goes away while it is closed is closed all the same', async () => {
+  test('because the reader goes during close() is still closed', async () => {
     const child = run(`fill(5000); await log.close(); process.exitCode = 3`, 'pipe')
     child.stdout?.destroy()
     expect(await once(child, 'exit')).toEqual([3, null])
@@ -437,7 +434,7 @@ describe('--trust-proxy', () => {
     expect(entries).toEqual([expect.objectContaining({ client })])
   })
 
-  test('refuses what is no proxy, at the start', async () => {
+  test('rejects an invalid proxy at the start', async () => {
     const { code, stderr } = await spawnCommand([directory, '--trust-proxy', 'everybody']).exited
     expect(code).toBe(1)
     expect(stderr).toContain('--trust-proxy: expected a number of proxies')

@@ -16,7 +16,7 @@ let endings: (() => unknown)[] = []
 let transport: Transport
 let port: number
 
-/** An application: by its path. */
+/** An application that answers by path. */
 function answer(request: IncomingMessage, response: ServerResponse): void {
   if (request.url === '/page') {
     response.end('page')
@@ -61,8 +61,8 @@ beforeEach(() => {
   endings = []
 })
 
-/** The status of each request that is told, or the code of its error, once both sides of the connection are closed. */
-async function toldOf(act: (connection: Connection) => unknown): Promise<(string | number)[]> {
+/** Returns the status or the error code of each observed request, after both sides closed the connection. */
+async function observedStatuses(act: (connection: Connection) => unknown): Promise<(string | number)[]> {
   const connection = await openConnection(port)
   await act(connection)
   await connection.rest()
@@ -74,9 +74,9 @@ const chunked = { 'Transfer-Encoding': 'chunked' }
 const closing = { Connection: 'close' }
 const garbage = 'hello\r\n\r\n'
 
-describe('what is refused before it is a request', () => {
-  test('is told behind a request that is over', async () => {
-    const told = await toldOf(async (connection) => {
+describe('malformed input', () => {
+  test('is observed after a finished request', async () => {
+    const told = await observedStatuses(async (connection) => {
       connection.send(formatRequest({ target: '/page' }))
       await connection.receive()
       connection.send(garbage)
@@ -84,33 +84,35 @@ describe('what is refused before it is a request', () => {
     expect(told).toEqual([200, 'HPE_INVALID_METHOD'])
   })
 
-  test('is told behind a request whose answer was under way', async () => {
-    const told = await toldOf((connection) => connection.send(formatRequest({ target: '/page' }) + garbage))
+  test('is observed after a request whose response was in progress', async () => {
+    const told = await observedStatuses((connection) =>
+      connection.send(formatRequest({ target: '/page' }) + garbage),
+    )
     expect(told).toEqual([200, 'HPE_INVALID_METHOD'])
   })
 
   test.each([
-    ['behind the last answer', formatRequest({ target: '/page', fields: closing }) + garbage, 200],
-    ['behind a refusal', `GET / HTTP/2.0\r\nHost: a\r\n\r\n${garbage}`, 505],
+    ['after the last response', formatRequest({ target: '/page', fields: closing }) + garbage, 200],
+    ['after a rejected request', `GET / HTTP/2.0\r\nHost: a\r\n\r\n${garbage}`, 505],
     [
       'in the body of a request',
       `${formatRequest({ method: 'POST', target: '/upload', fields: chunked })}zz\r\n`,
       'HPE_INVALID_CHUNK_SIZE',
     ],
-  ])('is told with the request that it belongs to: %s', async (_where, octets, status) => {
-    expect(await toldOf((connection) => connection.send(octets))).toEqual([status])
+  ])('is observed as part of its request: %s', async (_where, octets, status) => {
+    expect(await observedStatuses((connection) => connection.send(octets))).toEqual([status])
   })
 
-  test('is the answer to the request in whose body it stands', async () => {
+  test('determines the response to the request that contains it in its body', async () => {
     const head = formatRequest({ method: 'POST', target: '/upload', fields: chunked })
-    await toldOf((connection) => connection.send(`${head}zz\r\n`))
+    await observedStatuses((connection) => connection.send(`${head}zz\r\n`))
     expect(seen).toMatchObject([
       { request: { method: 'POST', url: '/upload' }, status: 400, bytes: 0, isAborted: false },
     ])
   })
 
-  test('is told with the request that it belongs to: in a body that is not waited for', async () => {
-    const told = await toldOf(async (connection) => {
+  test('is observed as part of its request: in a body that no handler reads', async () => {
+    const told = await observedStatuses(async (connection) => {
       connection.send(formatRequest({ method: 'POST', target: '/page', fields: chunked }))
       await connection.receive()
       connection.send('zz\r\n')
@@ -119,14 +121,14 @@ describe('what is refused before it is a request', () => {
   })
 })
 
-describe('an answer that its application breaks off', () => {
+describe('a response that its application aborts', () => {
   test.each([
     ['/begun', 'upstream', 200],
     ['/begun', 'late', 200],
     ['/silent', 'upstream', 499],
     ['/silent', 'late', 499],
-  ])('is one request: %s, %s', async (target, error, status) => {
-    const told = await toldOf(async (connection) => {
+  ])('is observed as one request: %s, %s', async (target, error, status) => {
+    const told = await observedStatuses(async (connection) => {
       connection.send(formatRequest({ target, fields: { 'X-Error': error } }))
       await vi.waitFor(() => expect(endings).toHaveLength(1))
       for (const end of endings) end()

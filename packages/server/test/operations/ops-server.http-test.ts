@@ -19,7 +19,7 @@ import { type StartedServer, startServer } from '../support/start-server.ts'
 
 const large = Buffer.alloc(16 * 1024 * 1024, 'abcdefg')
 const script = compressibleText(5000)
-const somewhere = { host: '127.0.0.1', port: 0 }
+const anyPort = { host: '127.0.0.1', port: 0 }
 
 let directory: string
 beforeAll(async () => {
@@ -34,7 +34,7 @@ function portOf(url: string | undefined): number {
 }
 
 async function startWatched(): Promise<StartedServer & { readonly opsPort: number }> {
-  const server = await startServer(directory, { operations: { ops: somewhere }, site: { largestBody: 1e6 } })
+  const server = await startServer(directory, { operations: { ops: anyPort }, site: { largestBody: 1e6 } })
   return { ...server, opsPort: portOf(server.opsUrl) }
 }
 
@@ -55,13 +55,13 @@ async function metricsOf(port: number): Promise<ReadonlyMap<string, number>> {
   return parseMetrics(body.toString())
 }
 
-/** How many requests there were of each kind. */
+/** Returns the number of requests of each kind. */
 function requestsOf(metrics: ReadonlyMap<string, number>): Record<string, number> {
   return Object.fromEntries([...metrics].filter(([name]) => name.startsWith('serve_dist_requests_total')))
 }
 
-describe('the listener for operators', () => {
-  test('answers probes, and nothing of the build', async () => {
+describe('the operations listener', () => {
+  test('answers probes, and serves nothing of the build', async () => {
     const { opsPort } = await startWatched()
     expect(await ask(opsPort, '/healthz')).toEqual([200, 'ok\n'])
     expect((await ask(opsPort, '/readyz?x=1'))[0]).toBe(200)
@@ -82,12 +82,12 @@ describe('the listener for operators', () => {
     for (const target of ['/healthz', '/readyz', '/metrics']) expect((await ask(port, target))[0]).toBe(404)
   })
 
-  test('is not there unless asked for', async () => {
+  test('does not exist by default', async () => {
     expect((await startServer(directory)).opsUrl).toBeUndefined()
   })
 
-  test('answers before there is a build, and is not ready then', async () => {
-    const operations = await startOperations({ ops: somewhere })
+  test('answers before a build is loaded, and reports that it is not ready', async () => {
+    const operations = await startOperations({ ops: anyPort })
     const port = portOf(operations.url)
     expect(await ask(port, '/healthz')).toEqual([200, 'ok\n'])
     expect(await readinessOf(port)).toEqual([
@@ -99,14 +99,16 @@ describe('the listener for operators', () => {
     await operations.close()
   })
 
-  test('is gone when the build cannot be served', async () => {
+  test('closes if the build cannot be served', async () => {
     const port = await freePort()
     const operations = { ops: { host: '127.0.0.1', port } }
-    await expect(serve({ directory: '/nowhere', port: 0, operations })).rejects.toThrow('no such folder')
+    await expect(serve({ directory: '/nowhere', port: 0, operations })).rejects.toThrow(
+      'the folder does not exist',
+    )
     await expect(openConnection(port)).rejects.toThrow('ECONNREFUSED')
   })
 
-  test('is not ready while answers in flight are finished, and ends after them', async () => {
+  test('reports not ready while responses finish during a stop, and closes after them', async () => {
     const server = await startWatched()
     const connection = await openConnection(server.port)
     connection.send(formatRequest({ target: '/large.bin' }))
@@ -124,7 +126,7 @@ describe('the listener for operators', () => {
     ['that have sent nothing', ''],
     ['that were answered', formatRequest({ target: '/healthz' })],
     ['that have sent half a request', 'GET /healthz HTTP/1.1\r\n'],
-  ])('answers while 300 connections stand idle %s', async (_what, sent) => {
+  ])('answers while 300 idle connections exist %s', async (_what, sent) => {
     const { opsPort } = await startWatched()
     const idle = await Promise.all(Array.from({ length: 300 }, async () => await openConnection(opsPort)))
     for (const connection of idle) connection.send(sent)
@@ -134,19 +136,19 @@ describe('the listener for operators', () => {
     for (const { socket } of idle) socket.destroy()
   })
 
-  test('names an address that cannot be had', async () => {
+  test('reports an address that cannot be used', async () => {
     const { opsPort } = await startWatched()
     const operations = { ops: { host: '127.0.0.1', port: opsPort } }
     await expect(serve({ directory, port: 0, operations })).rejects.toThrow(
-      `port ${opsPort} on 127.0.0.1 is in use; stop what listens there, or choose another port with --ops`,
+      `port ${opsPort} on 127.0.0.1 is in use; stop the program that uses it, or choose another port with --ops`,
     )
   })
 })
 
 describe('/readyz', () => {
-  test('has the build and the outcome of the last reload', async () => {
+  test('reports the build and the result of the last reload', async () => {
     const folder = await buildFixture({ 'index.html': 'first' })
-    const server = await startServer(folder, { operations: { ops: somewhere } })
+    const server = await startServer(folder, { operations: { ops: anyPort } })
     const port = portOf(server.opsUrl)
     const ready = {
       status: 'ready',
@@ -175,12 +177,12 @@ describe('/readyz', () => {
     ])
   })
 
-  test('has how many files the manifest does not list', async () => {
+  test('reports the number of files that the manifest does not list', async () => {
     const folder = await buildFixture({ 'index.html': 'page' })
     await writeFile(join(folder, 'late.txt'), 'late')
     const warnings: string[] = []
     const server = await startServer(folder, {
-      operations: { ops: somewhere },
+      operations: { ops: anyPort },
       site: { onWarning: (warning) => warnings.push(warning) },
     })
     expect(warnings).toEqual([expect.stringContaining('1 file is not in the manifest')])
@@ -188,12 +190,12 @@ describe('/readyz', () => {
     expect(readiness).toMatchObject({ unlistedFiles: 1 })
   })
 
-  test('says since when the store is away, and stays ready', async () => {
+  test('reports since when the store is unreachable, and stays ready', async () => {
     const folder = await temporaryDirectory()
     const place = { store: join(folder, 'store'), storeCache: join(folder, 'cache') }
     await mkdir(place.store)
     await publishFiles(place.store, { 'index.html': 'page' })
-    const operations = { ops: somewhere }
+    const operations = { ops: anyPort }
     const server = await serve({
       ...place,
       port: 0,
@@ -220,15 +222,15 @@ describe('/readyz', () => {
     )
   })
 
-  test('counts one reload for all who ask during another', async () => {
-    const server = await startServer(directory, { operations: { ops: somewhere } })
+  test('runs one reload for all requests that arrive during another', async () => {
+    const server = await startServer(directory, { operations: { ops: anyPort } })
     await Promise.all([server.reload(), server.reload(), server.reload()])
     expect(await readinessOf(portOf(server.opsUrl))).toMatchObject([200, { reload: { number: 2 } }])
   })
 })
 
 describe('/metrics', () => {
-  test('counts requests by class of status, coding and use by caches, and what their bodies weigh', async () => {
+  test('counts requests by status class, coding and cache class, and the bytes of their bodies', async () => {
     const { port, opsPort } = await startWatched()
     expect((await metricsOf(opsPort)).get('serve_dist_request_duration_seconds_count')).toBe(0)
     const fields = { 'Accept-Encoding': 'br' }
@@ -255,7 +257,7 @@ describe('/metrics', () => {
     })
   })
 
-  test('counts what is refused before anybody sees it', async () => {
+  test('counts requests that are rejected before the handler', async () => {
     const { port, opsPort } = await startWatched()
     for (const octets of ['hello\r\n\r\n', 'GET / HTTP/1.1\r\n\r\n', 'GET / HTTP/2.0\r\nHost: a\r\n\r\n']) {
       const connection = await openConnection(port)
@@ -270,13 +272,13 @@ describe('/metrics', () => {
         'serve_dist_requests_total{status="5xx",coding="identity",cache="no-store"}': 1,
       })
       expect(metrics.get('serve_dist_requests_in_flight')).toBe(0)
-      // Nobody knows when a request began that could not be read.
+      // The start time of a malformed request is unknown.
       expect(metrics.get('serve_dist_request_duration_seconds_count')).toBe(2)
       expect(metrics.get('serve_dist_connections_dropped_total')).toBe(0)
     })
   })
 
-  test('counts a request once, and what is no request behind it for itself', async () => {
+  test('counts a request once, and malformed input after it separately', async () => {
     const { port, opsPort } = await startWatched()
     for (const fields of [{ Connection: 'close' }, {}]) {
       const connection = await openConnection(port)
@@ -289,19 +291,19 @@ describe('/metrics', () => {
       const metrics = await metricsOf(opsPort)
       expect(requestsOf(metrics)).toEqual({
         'serve_dist_requests_total{status="2xx",coding="identity",cache="revalidate"}': 2,
-        // Behind the last answer of a connection nothing is read.
+        // The server reads nothing after the last response of a connection.
         'serve_dist_requests_total{status="4xx",coding="identity",cache="other"}': 1,
       })
       expect(metrics.get('serve_dist_requests_in_flight')).toBe(0)
     })
   })
 
-  test('counts kept files, and hashed files that nobody has', async () => {
+  test('counts kept files and missing hashed files', async () => {
     const folder = join(await temporaryDirectory(), 'dist')
     const options = { appType: 'spa', assetsDirectory: 'assets' } as const
     await replaceBuildIn(folder, { 'index.html': 'page', 'assets/a-1.js': 'one' }, options)
     const server = await startServer(folder, {
-      operations: { ops: somewhere },
+      operations: { ops: anyPort },
       site: { rules: { immutable: ['assets/*'] } },
     })
     await replaceBuildIn(folder, { 'index.html': 'page', 'assets/a-2.js': 'two' }, options)
@@ -318,7 +320,7 @@ describe('/metrics', () => {
     expect(readiness).toMatchObject({ keptBuilds: 1, keptFiles: 1 })
   })
 
-  test('tells the build, the memory, the event loop and the process', async () => {
+  test('reports the build, the memory, the event loop and the process', async () => {
     const { opsPort, site } = await startWatched()
     const metrics = await metricsOf(opsPort)
     expect(metrics.get(`serve_dist_build_info{build_id="${site.buildId}"}`)).toBe(1)
@@ -333,7 +335,7 @@ describe('/metrics', () => {
     }
   })
 
-  test('counts requests whose client goes away, and those under way', async () => {
+  test('counts requests whose client leaves, and requests in progress', async () => {
     const { port, opsPort } = await startWatched()
     const connection = await openConnection(port)
     connection.send(formatRequest({ target: '/large.bin' }))
@@ -350,7 +352,7 @@ describe('/metrics', () => {
 })
 
 describe('--ops', () => {
-  test('opens the listener, and says where in a second line', async () => {
+  test('starts with --ops, and has its address in a second start line', async () => {
     const command = spawnCommand([directory, '--port', '0', '--ops', '127.0.0.1:0'])
     const { line } = await command.listening
     command.child.kill('SIGTERM')
@@ -360,7 +362,7 @@ describe('--ops', () => {
     expect(second).toMatch(/^health and metrics · http:\/\/127\.0\.0\.1:\d+\/$/)
   })
 
-  test('refuses what is no address', async () => {
+  test('rejects an invalid address', async () => {
     const { code, stderr } = await spawnCommand([directory, '--ops', 'everywhere']).exited
     expect([code, stderr]).toEqual([1, expect.stringContaining('expected host:port, such as 127.0.0.1:9090')])
   })

@@ -16,7 +16,7 @@ const [, script = ''] = /^```sh\n(#!\/bin\/sh\n.*?)^```$/ms.exec(document) ?? []
 test.skipIf(process.platform === 'win32').each([
   ['one process', []],
   ['two workers', ['--workers', '2']],
-])('tells the outcome, %s', async (_what, flags) => {
+])('reports the result, %s', async (_what, flags) => {
   const file = join(await temporaryDirectory(), 'reload.sh')
   await writeFile(file, script)
   const directory = await buildFixture({ 'index.html': 'first' })

@@ -27,7 +27,7 @@ async function metricsOf(port: number): Promise<ReadonlyMap<string, number>> {
 }
 
 describe.skipIf(process.platform !== 'linux')('--ops with --workers', () => {
-  test('sums over workers, and their logs are lines of one log', async () => {
+  test("sums the workers' metrics, and merges their logs", async () => {
     const opsPort = await freePort()
     const flags = `--access-log json --ops 127.0.0.1:${opsPort}`.split(' ')
     const command = spawnCommand([directory, ...two, ...flags])
@@ -64,7 +64,7 @@ describe.skipIf(process.platform !== 'linux')('--ops with --workers', () => {
       expect(metrics.has('process_start_time_seconds')).toBe(false)
     })
 
-    // What a worker has not written yet would end with it.
+    // Wait because unwritten lines of a worker are lost when it ends.
     await vi.waitFor(() => expect(said.match(/^\{.*\n/gm)).toHaveLength(600))
     process.kill(await readChildProcessId(command.child.pid), 'SIGKILL')
     expect((await rawRequest(opsPort, { target: '/readyz' })).status).toBe(200)
@@ -83,7 +83,7 @@ describe.skipIf(process.platform !== 'linux')('--ops with --workers', () => {
     )
   })
 
-  test('tells of a worker that is stuck, and sums what is known', async () => {
+  test('reports a stuck worker, and sums its last known metrics', async () => {
     const opsPort = await freePort()
     const sign = join(await temporaryDirectory(), 'stuck')
     const module = join(await temporaryDirectory(), 'entry.mjs')
@@ -112,12 +112,12 @@ describe.skipIf(process.platform !== 'linux')('--ops with --workers', () => {
     const { code, stderr } = await command.exited
     expect(code).toBe(0)
     expect(stderr).toMatch(
-      /^serve-dist: worker \d+ did not send its metrics within 2 s; the last known ones still count\n$/,
+      /^serve-dist: worker \d+ did not send its metrics within 2 s; its last known metrics are used\n$/,
     )
     socket.destroy()
   })
 
-  test('tells of workers that cannot read their metrics, which serve on, and sums what is known', async () => {
+  test('reports workers whose metrics fail, keeps them running, and sums their last known metrics', async () => {
     const opsPort = await freePort()
     const sign = join(await temporaryDirectory(), 'ill')
     const fault = `
@@ -153,14 +153,14 @@ describe.skipIf(process.platform !== 'linux')('--ops with --workers', () => {
     const { code, stderr } = await command.exited
     expect(code).toBe(0)
     expect(stderr).toMatch(
-      /^(serve-dist: worker \d+ cannot read its metrics \(Error: no numbers\); the last known ones still count\n){2}$/,
+      /^(serve-dist: worker \d+ cannot read its metrics \(Error: no numbers\); its last known metrics are used\n){2}$/,
     )
   })
 
-  test('lets go of the address when the workers cannot start', async () => {
+  test('closes its listener if the workers cannot start', async () => {
     const opsPort = await freePort()
     const flags = `--port 0 --workers 2 --ops 127.0.0.1:${opsPort}`.split(' ')
     const { code, stderr } = await spawnCommand(['/nowhere', ...flags]).exited
-    expect([code, stderr]).toEqual([1, expect.stringContaining('no such folder')])
+    expect([code, stderr]).toEqual([1, expect.stringContaining('the folder does not exist')])
   })
 })

@@ -34,15 +34,15 @@ afterAll(() => {
   client.destroy()
 })
 
-/** The exchange that the next request makes, once it is told of; `request` is left out. */
+/** Returns the next observed exchange, without its `request`. */
 async function nextExchange(): Promise<object> {
   await vi.waitUntil(() => seen.length > 0)
   const [{ request, ...exchange } = { request: undefined }] = seen.splice(0)
   return { ...exchange, version: request?.httpVersion }
 }
 
-describe('a watched listener over HTTP/2', () => {
-  test('tells what was answered', async () => {
+describe('an observed listener over HTTP/2', () => {
+  test('reports the response', async () => {
     const stream = client.request({ ':path': '/', 'accept-encoding': 'br' })
     const body = await buffer(stream)
     expect(await nextExchange()).toMatchObject({
@@ -56,7 +56,7 @@ describe('a watched listener over HTTP/2', () => {
     })
   })
 
-  test('knows a stream that was reset before its end', async () => {
+  test('reports a stream that was reset before its end', async () => {
     const stream = client.request({ ':path': '/large.bin' })
     await once(stream, 'response')
     stream.close(8)

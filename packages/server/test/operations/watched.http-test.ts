@@ -42,11 +42,11 @@ const answerInPieces: NodeHandler = (_request, response) => {
 }
 
 describe('observeRequests', () => {
-  test('is the listener itself where nobody watches', () => {
+  test('returns the listener itself without observers', () => {
     expect(observeRequests(refuse, { observers: [], addressOf: () => '' })).toBe(refuse)
   })
 
-  test('sees what an application answers, its pieces as they were encoded', async () => {
+  test('observes the response of an application, with the bytes of its encoded chunks', async () => {
     const seen: Exchange[] = []
     const handle = createHandler(await loadSite(await buildFixture({ 'index.html': 'page' })))
     const application = mountApplication({ handler: answerInPieces }, () => {})

@@ -55,34 +55,38 @@ const whole = {
   ],
 }
 
-/** Every way through a document to a text, and to the name of a field. */
-function waysTo(value: unknown): string[][] {
+/** Returns the path of every string in a document. A path that ends in `''` is that of a key. */
+function pathsToStrings(value: unknown): string[][] {
   if (typeof value === 'string') return [[]]
   if (typeof value !== 'object' || value === null) return []
   return Object.entries(value).flatMap(([key, child]) =>
-    [...waysTo(child), ['']].map((way) => [key].concat(way)),
+    [...pathsToStrings(child), ['']].map((way) => [key].concat(way)),
   )
 }
 
-/** The document with a text in one place; a way that ends in `''` renames the key before it. */
-function withText(value: unknown, way: readonly string[], text: string): unknown {
+/** Replaces the string at one path. A path that ends in `''` renames the key before it. */
+function replaceString(value: unknown, way: readonly string[], text: string): unknown {
   const [key, ...rest] = way
   if (key === undefined) return text
   if (Array.isArray(value)) {
     const items: readonly unknown[] = value
     return items.map((child, index) =>
-      String(index) === key && rest[0] !== '' ? withText(child, rest, text) : child,
+      String(index) === key && rest[0] !== '' ? replaceString(child, rest, text) : child,
     )
   }
   return Object.fromEntries(
     Object.entries(Object(value)).map(([name, child]) =>
-      name !== key ? [name, child] : rest[0] === '' ? [text, child] : [name, withText(child, rest, text)],
+      name !== key
+        ? [name, child]
+        : rest[0] === ''
+          ? [text, child]
+          : [name, replaceString(child, rest, text)],
     ),
   )
 }
 
-const ways = waysTo(whole)
-/** Tried in every place: what no field can carry, or what may be taken for something else. */
+const ways = pathsToStrings(whole)
+/** Strings to try at every path: invalid in a field, or similar to other syntax. */
 const worstTexts = ['text/plain; x="\u0100"', '/\uD800', 'a\r\nb: c', '__proto__', 'Connection', '*a*b*c*d']
 const begun = fc.constantFrom(
   '',
@@ -133,7 +137,7 @@ const texts = fc.oneof(
   fc.tuple(begun, ended).map((parts) => parts.join('')),
 )
 
-/** The site of a manifest whose files all are in memory. */
+/** Resolves the site of a manifest whose files are all in memory. */
 function siteOf(manifest: Manifest, more?: Parameters<typeof resolveServing>[0]): Site {
   const body = Buffer.from('abc')
   const stored = new Map<ManifestEntry, StoredBytes>()
@@ -152,7 +156,7 @@ function siteOf(manifest: Manifest, more?: Parameters<typeof resolveServing>[0])
 const holder = { current: fakeSite({}) }
 const answer = createHandler(holder)
 const overHttp1 = createServer((asked, response) => answer(asked, response))
-// Its compatibility API answers as the other does; Node's types know of no common one.
+// Node's HTTP/2 compatibility API has the same behaviour, but no common type.
 const overHttp2 = createHttp2Server()
 overHttp2.on('request', (asked, response) => {
   Reflect.apply(answer, undefined, [asked, response])
@@ -204,8 +208,8 @@ const requests: readonly Readonly<Record<string, string>>[] = [
   { range: 'bytes=0-0' },
 ]
 
-/** The worst status of all that is there, and of what is not; an exception or a reset fails the test. */
-async function worstStatusOf(site: Site): Promise<number> {
+/** Returns the highest status of all known and some unknown paths. An exception or a reset fails the test. */
+async function findHighestStatus(site: Site): Promise<number> {
   let worst = 0
   holder.current = site
   const paths = [...site.table.keys()].slice(0, 12)
@@ -222,7 +226,7 @@ async function worstStatusOf(site: Site): Promise<number> {
   return worst
 }
 
-/** Nothing for one that is refused; whatever else is thrown fails the test. */
+/** Returns `undefined` for a rejected document. Any other error fails the test. */
 function readOrRefuse(document: string): Manifest | undefined {
   try {
     return parseManifest(document)
@@ -233,19 +237,19 @@ function readOrRefuse(document: string): Manifest | undefined {
 }
 
 describe('a manifest', () => {
-  test('answers every request as it is', async () => {
-    expect(await worstStatusOf(siteOf(parseManifest(JSON.stringify(whole))))).toBeLessThan(500)
+  test('without changes answers every request', async () => {
+    expect(await findHighestStatus(siteOf(parseManifest(JSON.stringify(whole))))).toBeLessThan(500)
   })
 
-  test('with any text in any place is refused when it is read, or answers every request', async () => {
+  test('with any text at any path is rejected when it is read, or answers every request', async () => {
     let taken = 0
     await fc.assert(
       fc.asyncProperty(fc.constantFrom(...ways), texts, async (way, text) => {
-        const document = JSON.stringify(withText(whole, way, text))
+        const document = JSON.stringify(replaceString(whole, way, text))
         const manifest = readOrRefuse(document)
         if (manifest === undefined) return
         taken += 1
-        expect(await worstStatusOf(siteOf(manifest))).toBeLessThan(500)
+        expect(await findHighestStatus(siteOf(manifest))).toBeLessThan(500)
       }),
       {
         numRuns: 700,
@@ -256,9 +260,9 @@ describe('a manifest', () => {
   })
 
   test.each(['text/plain; x="\u0100"', 'text/plain; x="\u00FC"'])(
-    'with the media type %s is refused with its place',
+    'with the media type %s is rejected with the path of the value',
     (mediaType) => {
-      const document = JSON.stringify(withText(whole, ['files', '0', 'mediaType'], mediaType))
+      const document = JSON.stringify(replaceString(whole, ['files', '0', 'mediaType'], mediaType))
       expect(() => parseManifest(document)).toThrow(
         /^\$\.files\[0\]\.mediaType: expected a media type .* ASCII/,
       )
@@ -267,7 +271,7 @@ describe('a manifest', () => {
 })
 
 describe('_headers and _redirects', () => {
-  test('of any text answer every request', async () => {
+  test('with any text answer every request', async () => {
     const manifest = parseManifest(JSON.stringify(whole))
     const name = fc.oneof(names, fc.string({ unit: fc.constantFrom('X', '-', 'a', ' ', 'ü') }))
     const headers = fc
@@ -281,7 +285,7 @@ describe('_headers and _redirects', () => {
         const headersFile = parseHeadersFile(headersText).rules
         const redirectsFile = parseRedirectsFile(redirectsText).rules
         expect(
-          await worstStatusOf(
+          await findHighestStatus(
             siteOf(manifest, { directory: '/build', headersFile, redirectsFile, rules: [] }),
           ),
         ).toBeLessThan(500)

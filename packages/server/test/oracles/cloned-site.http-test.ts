@@ -30,7 +30,7 @@ const rules: ServingRules = {
   ],
 }
 
-/** Gives the page at the front a hash. */
+/** Adds the hash of the front page's script. */
 async function describePolicies(directory: string): Promise<void> {
   const file = join(directory, manifestPath)
   const manifest = parseManifest(await readFile(file, 'utf8'))
@@ -43,7 +43,7 @@ function shown({ status, fields, body }: RawResponse): unknown {
   return { status, fields: fields.filter(([name]) => name !== 'Date'), body: body.toString('latin1') }
 }
 
-/** The black box's rows, and a request for each kind of rule. */
+/** The rows of the black-box suite, and a request for each kind of rule. */
 const requests: readonly RawRequest[] = [
   ...blackBoxRows.map(({ request }) => request),
   ...[
@@ -73,7 +73,7 @@ describe.each([
     })
     await describePolicies(directory)
     const site = await loadSite(directory, { memoryBudget, rules })
-    // Found on the disk by rules that the clone has to know as well.
+    // Rules find this file on the disk. The clone must know it.
     await writeFile(join(directory, 'later.html'), 'later')
     original = await startListener(createHandler(site, { fileSystemFallback: true }))
     cloned = await startListener(createHandler(structuredClone(site), { fileSystemFallback: true }))

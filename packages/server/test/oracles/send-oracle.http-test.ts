@@ -21,7 +21,7 @@ interface Validators {
 }
 
 beforeAll(async () => {
-  // Without a manifest there is no Last-Modified, and send knows no variants.
+  // Without a manifest, the server sends no Last-Modified. send has no variants.
   const directory = await buildFixture(
     Object.fromEntries(names.map((name) => [name, name === 'empty.txt' ? '' : text])),
     { codings: [] },
@@ -39,7 +39,10 @@ async function validatorsAt(port: number): Promise<Validators> {
   return { tag: response.field('ETag') ?? '', date: response.field('Last-Modified') ?? '' }
 }
 
-/** A field's value in terms of the validators, which differ: send's tags are weak, and of the time. */
+/**
+ * Returns a field's value from the validators, which differ: send's entity tags are weak and derive from the
+ * time.
+ */
 type Value = (validators: Validators) => string
 
 const conditions: readonly Readonly<Record<string, Value>>[] = [
@@ -69,7 +72,7 @@ function withFields(
   return { ...request, fields: { ...request.fields, ...Object.fromEntries(resolved) } }
 }
 
-/** What both must agree on: errors have bodies of their own. */
+/** Returns the parts that must be equal. Bodies of errors differ. */
 function comparable({ status, body, field }: RawResponse): unknown {
   const isSuccess = status < 400
   return {
@@ -92,8 +95,8 @@ async function ask(
   return [comparable(left), comparable(right)]
 }
 
-describe('send, of which express.static is made', () => {
-  test('gives the same answers to conditions and ranges, but for the differences below', async () => {
+describe('send, which express.static uses', () => {
+  test('gives the same answers to conditions and ranges, except for the differences below', async () => {
     const size = text.length
     const range = fc.oneof(
       fc.constantFrom(undefined, 'bytes=0-', 'bytes=-1', 'bytes=-0', 'lines=1-2', 'bytes=x', 'bytes=0-1,4-5'),

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { requestFromWorker } from '../../src/serve/workers/request-from-worker.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 
-/** A worker whose event loop turns no more once it was told anything. */
+/** Starts a worker whose event loop blocks at the first message. */
 async function startStuckWorker(): Promise<Worker> {
   const exec = join(await temporaryDirectory(), 'worker.mjs')
   await writeFile(exec, `process.on('message', () => { for (;;); })`)
@@ -30,14 +30,9 @@ describe('requestFromWorker', () => {
 
   test.each([
     ['it has its certificate', 5, 'serve-dist:certify', 'serve-dist:certified'],
-    [
-      'it has loaded a build, which is long turns of its loop,',
-      60,
-      'serve-dist:prepare',
-      'serve-dist:prepared',
-    ],
+    ['it has loaded a build', 60, 'serve-dist:prepare', 'serve-dist:prepared'],
     ['it has swapped', 60, 'serve-dist:swap', 'serve-dist:swapped'],
-  ] as const)('waits for the word that %s for %d s', async (_what, seconds, question, answer) => {
+  ] as const)('waits for the confirmation that %s (%d s)', async (_what, seconds, question, answer) => {
     const worker = await startStuckWorker()
     const exited = once(worker, 'exit')
     const answered = requestFromWorker(worker, question, answer)

@@ -74,7 +74,7 @@ test('docs/cli.md has every flag of the command', async () => {
   await expect(`${document.join('\n\n')}\n`).toMatchFileSnapshot(file)
 })
 
-/** One list of flags for each group, under a heading where there are several. */
+/** Formats one list of flags for each group, with a heading if there are several. */
 function sectionOf(table: Readonly<Record<string, Flag>>, heading?: string): string[] {
   const groups = new Set(Object.values(table).map(({ group }) => group))
   return [...groups].map((group) => {

@@ -26,7 +26,7 @@ beforeAll(async () => {
   directory = await buildFixture(files)
 })
 
-/** Ends the command as a container's host does. */
+/** Stops the command as a container runtime does. */
 async function stop({ child, exited }: RunningCommand): Promise<number | null> {
   child.kill('SIGTERM')
   const { code } = await exited
@@ -34,7 +34,7 @@ async function stop({ child, exited }: RunningCommand): Promise<number | null> {
 }
 
 describe('serve-dist', () => {
-  test('says in one line what it holds and where it listens, and serves', async () => {
+  test('prints one line with its files and its URL, and serves', async () => {
     const command = spawnCommand([directory, '--port', '0'])
     const { line, port } = await command.listening
     expect(line).toMatch(
@@ -47,14 +47,14 @@ describe('serve-dist', () => {
     expect([stdout, stderr]).toEqual([`${line}\n`, ''])
   })
 
-  test('says which engine answers, as its environment wants it', async () => {
+  test('uses and prints the engine of the environment variable', async () => {
     const command = spawnCommand([directory, '--port', '0'], { env: { SERVE_DIST_ENGINE: 'node' } })
     expect((await command.listening).line).toContain(' in memory · engine: node · http')
     expect(await stop(command)).toBe(0)
   })
 
   test.skipIf(!isNative || process.platform !== 'linux' || availableParallelism() < 2)(
-    'takes the native engine in front of an application where that has a core beside it',
+    'uses the native engine in front of an application if it has a core of its own',
     async () => {
       const application = join(await temporaryDirectory(), 'application.mjs')
       await writeFile(application, 'export default (request, response, next) => next()')
@@ -63,23 +63,23 @@ describe('serve-dist', () => {
       const engines = [spawnCommand(words, { env, cores: '0' }), spawnCommand(words, { env, cores: '0,1' })]
       const lines = await Promise.all(engines.map(async ({ listening }) => (await listening).line))
       expect(lines).toEqual([
-        expect.stringContaining(' · engine: node (not with --ssr on one core) · '),
+        expect.stringContaining(' · engine: node (slower with --ssr on one core) · '),
         expect.stringContaining(' · engine: native (2 threads) · '),
       ])
     },
   )
 
-  test('refuses the native engine beside what it cannot do', async () => {
-    // As a program has it that another one has started as a worker of its cluster.
+  test('rejects the native engine together with unsupported features', async () => {
+    // Another program may start the command as a cluster worker.
     const env = { NODE_UNIQUE_ID: '1' }
     const { code, stderr } = await spawnCommand([directory, '--engine', 'native'], { env }).exited
     expect([code, stderr]).toEqual([
       1,
-      "serve-dist: SD_ENGINE_UNAVAILABLE: the native engine cannot be had: this process is a worker of another program, such as PM2; --engine auto falls back to Node's engine\n",
+      "serve-dist: SD_ENGINE_UNAVAILABLE: the native engine is not available: this process is a worker of another program, such as PM2. Use --engine auto to fall back to Node's engine\n",
     ])
   })
 
-  test('serves dist when no folder is named', async () => {
+  test('serves dist by default', async () => {
     const cwd = await temporaryDirectory()
     const inner = await buildFixture(files)
     await rename(inner, join(cwd, 'dist'))
@@ -88,7 +88,7 @@ describe('serve-dist', () => {
     expect(await stop(command)).toBe(0)
   })
 
-  test('takes the port and the host from the environment, the command line first', async () => {
+  test('reads the port and the host from the environment, and prefers the command line', async () => {
     const env = { PORT: '0', HOST: 'localhost' }
     const command = spawnCommand([directory], { env })
     const { url, port } = await command.listening
@@ -108,7 +108,7 @@ describe('serve-dist', () => {
     [['-H', '127.0.0.1', '-p', '0', '--workers', '2'], '127.0.0.1'],
     [['-H', '-p0', '--workers', '2'], 'localhost'],
     [['--host=127.0.0.1', '--port=0', 'dist'], '127.0.0.1'],
-  ])('takes a host that has its value, or none: %j', async (args, host) => {
+  ])('accepts a host with its value or without one: %j', async (args, host) => {
     const cwd = await temporaryDirectory()
     await rename(await buildFixture(files), join(cwd, 'dist'))
     const command = spawnCommand(args, { cwd })
@@ -119,7 +119,7 @@ describe('serve-dist', () => {
     await stop(command)
   })
 
-  test('names a reachable URL when it listens everywhere, base included', async () => {
+  test('prints a reachable URL if it listens on all addresses, with the base', async () => {
     const built = await buildFixture(files, { base: '/app/' })
     const command = spawnCommand([built, '--port', '0', '--host', '0.0.0.0'])
     const { url, port } = await command.listening
@@ -127,7 +127,7 @@ describe('serve-dist', () => {
     await stop(command)
   })
 
-  test('takes globs of hashed names one at a time, so that the folder may follow them', async () => {
+  test('reads one glob for each flag, so that the folder may follow', async () => {
     const folder = await writeFixture({ 'vendor/a.js': 'a', 'fonts/b.woff2': 'b', 'c.js': 'c' })
     const globs = ['--immutable', 'vendor/**', '--immutable', 'fonts/**']
     expect((await spawnCommand(['compress', ...globs, folder]).exited).code).toBe(0)
@@ -160,7 +160,7 @@ describe('serve-dist', () => {
     expect(stdout).not.toContain('--verify')
   })
 
-  test('--help all shows every option, its environment twin and its default', async () => {
+  test('--help all shows every option, its environment variable and its default', async () => {
     const { code, stdout, stderr } = await spawnCommand(['--help', 'all']).exited
     expect([code, stderr]).toEqual([0, ''])
     for (const part of [
@@ -178,7 +178,7 @@ describe('serve-dist', () => {
 
   test.each<readonly [string, readonly string[], Readonly<Record<string, string>>, RegExp]>([
     [
-      'an option that there is not, with the nearest',
+      'an unknown option, with the nearest',
       ['--prot', '80'],
       {},
       /^serve-dist: SD_OPTION_INVALID: unknown option '--prot'; did you mean --port\?\n/,
@@ -189,9 +189,9 @@ describe('serve-dist', () => {
       {},
       /--port: expected a whole number from 0 to 65535, found "http"/,
     ],
-    ['a port beyond all', ['--port', '65536'], {}, /a whole number from 0 to 65535/],
+    ['a port above the maximum', ['--port', '65536'], {}, /a whole number from 0 to 65535/],
     [
-      'a port of the environment that is none',
+      'an invalid port in the environment',
       [],
       { PORT: 'pipe' },
       / PORT: expected a whole number from 0 to 65535, found "pipe"/,
@@ -203,20 +203,20 @@ describe('serve-dist', () => {
       /--engine: expected one of auto, native, node, found "rust"/,
     ],
     [
-      'a size that is none',
+      'an invalid size',
       ['--memory-budget', 'lots'],
       {},
       /expected a size such as 65536, 64k or 1\.5 MB, found "lots"/,
     ],
     ['two folders', ['a', 'b'], {}, /: expected \[dir\], found "a" "b"\n/],
     [
-      'every wrong word at once',
+      'all invalid arguments at once',
       ['--grace', 'soon', '--fallback', 'q', '--nonsense'],
       {},
       /SD_OPTION_INVALID: 3 problems; run serve-dist --help for usage:\n {2}--grace: expected a duration .+\n {2}--fallback: expected one of .+\n {2}unknown option '--nonsense'\n$/,
     ],
     [
-      'a flag in the place of a value',
+      'a flag instead of a value',
       ['--port', '--host'],
       {},
       /--port: expected a value, found the flag --host/,
@@ -227,14 +227,14 @@ describe('serve-dist', () => {
       {},
       /: --port: expected a value, found nothing\nrun serve-dist --help for usage\n$/,
     ],
-    ['a letter for what is none', ['-x'], {}, /: unknown option '-x'\nrun serve-dist --help/],
+    ['an unknown short flag', ['-x'], {}, /: unknown option '-x'\nrun serve-dist --help/],
     [
-      'a wrong value of a letter',
+      'an invalid value of a short flag',
       ['-p', 'x'],
       { PORT: '0' },
       /: --port: expected a whole number .+, found "x"\n/,
     ],
-    ['a flag that is near none', ['--cert', 'a.pem'], {}, /: unknown option '--cert'\nrun/],
+    ['an unknown flag without a near match', ['--cert', 'a.pem'], {}, /: unknown option '--cert'\nrun/],
     [
       'a name that may be a folder or an address',
       ['--host', 'web', '--port', '0'],
@@ -242,12 +242,12 @@ describe('serve-dist', () => {
       /: expected \[dir\], found ".+" "web"; if it is a host name, write --host=web\n/,
     ],
     [
-      'a host that is not of this machine',
+      'a host that is not an address of this machine',
       ['--host', '192.0.2.1', '--port', '0'],
       {},
       /192\.0\.2\.1 is not an address of this machine; choose one with --host/,
     ],
-  ])('refuses %s: exit code 1 and no stack trace', async (_what, args, env, message) => {
+  ])('rejects %s: exit code 1 and no stack trace', async (_what, args, env, message) => {
     const folder = args[0] === 'a' ? [] : [directory]
     const { code, stdout, stderr } = await spawnCommand([...folder, ...args], { env }).exited
     expect([code, stdout]).toEqual([1, ''])
@@ -255,7 +255,7 @@ describe('serve-dist', () => {
     expect(stderr).not.toMatch(/^\s+at /m)
   })
 
-  test('shows the help of a command in each way that people ask for it', async () => {
+  test('shows the help of a command for each common spelling', async () => {
     const texts = await Promise.all(
       [
         ['compress', '--help'],
@@ -274,7 +274,7 @@ describe('serve-dist', () => {
     ['chek', 'check'],
     ['reprot', 'report'],
     ['compres', 'compress'],
-  ])('names the command that was meant by %s', async (word, name) => {
+  ])('suggests the intended command for %s', async (word, name) => {
     const { code, stderr } = await spawnCommand([word]).exited
     expect([code, stderr]).toEqual([
       1,
@@ -292,16 +292,13 @@ describe('serve-dist', () => {
       ['--port', '0', 'report', 'nowhere'],
       `'-p, --port <number>' is for the server; "report" does not have it`,
     ],
-  ])(
-    'refuses options of the server that another command would do nothing with: %j',
-    async (args, message) => {
-      const { code, stdout, stderr } = await spawnCommand(args).exited
-      expect([code, stdout]).toEqual([1, ''])
-      expect(stderr).toContain(message)
-    },
-  )
+  ])('rejects options of the server that another command ignores: %j', async (args, message) => {
+    const { code, stdout, stderr } = await spawnCommand(args).exited
+    expect([code, stdout]).toEqual([1, ''])
+    expect(stderr).toContain(message)
+  })
 
-  test('takes an empty name for no folder', async () => {
+  test('rejects an empty folder name', async () => {
     const { code, stderr } = await spawnCommand(['']).exited
     expect([code, stderr]).toEqual([
       1,
@@ -329,7 +326,7 @@ describe('serve-dist', () => {
     ],
     [['publish', '--concurrency', '2'], "option '--concurrency' was removed: remove it"],
     [['report', '--noise', '1%'], "option '--noise' was removed: remove it"],
-  ])('names what replaces a removed flag: %j', async (args, message) => {
+  ])('names the replacement of a removed flag: %j', async (args, message) => {
     const { code, stdout, stderr } = await spawnCommand(args).exited
     expect([code, stdout]).toEqual([1, ''])
     expect(stderr).toContain(message)
@@ -357,7 +354,7 @@ describe('serve-dist', () => {
     expect(stderr).toContain('the variable SERVE_DIST_ENGINE_CHECK was removed: unset it; ')
   })
 
-  test('points to the help of the command that was misused, and to its own flags', async () => {
+  test('refers to the help of the command in question, and to its own flags', async () => {
     const { code, stderr } = await spawnCommand(['compress', directory, '--bse', '/']).exited
     expect([code, stderr]).toEqual([
       1,
@@ -369,7 +366,7 @@ describe('serve-dist', () => {
     [['compress', '--immutable', ''], '--immutable: expected a glob', ' compress', '""'],
     [
       ['compress', '--include', '*a*b*c*d'],
-      '--include: expected a glob with 3 stars',
+      '--include: expected a glob with at most 3 stars',
       ' compress',
       '"*a*b*c*d"',
     ],
@@ -381,7 +378,7 @@ describe('serve-dist', () => {
       '"app"',
     ],
   ])(
-    'names the flag with an unusable glob or path, as it was written: %j',
+    'names the flag with an unusable glob or path, as the user wrote it: %j',
     async (args, expected, command, found) => {
       const { code, stderr } = await spawnCommand(args).exited
       expect([code, stderr.startsWith(`serve-dist: SD_OPTION_INVALID: ${expected}`)]).toEqual([1, true])
@@ -389,7 +386,7 @@ describe('serve-dist', () => {
     },
   )
 
-  test('says who to ask when the port is in use', async () => {
+  test('explains how to find the process that uses the port', async () => {
     const other = createServer().listen(0, '127.0.0.1')
     await once(other, 'listening')
     const address = other.address()
@@ -398,7 +395,7 @@ describe('serve-dist', () => {
     other.close()
     expect([code, stderr]).toEqual([
       1,
-      `serve-dist: SD_LISTEN_FAILED: port ${port} on 127.0.0.1 is in use; stop what listens there, or choose another port with --port (0 picks a free one)\n`,
+      `serve-dist: SD_LISTEN_FAILED: port ${port} on 127.0.0.1 is in use; stop the program that uses it, or choose another port with --port (0 picks a free one)\n`,
     ])
   })
 
@@ -407,7 +404,7 @@ describe('serve-dist', () => {
       'a missing folder',
       (folder) => rm(folder, { recursive: true }),
       [],
-      /^serve-dist: SD_BUILD_NOT_FOUND: \S+: no such folder; build first, or name the folder that the build wrote\n$/,
+      /^serve-dist: SD_BUILD_NOT_FOUND: \S+: the folder does not exist\. Build first, or pass the folder that the build wrote\.\n$/,
     ],
     ['a missing variant', (folder) => rm(join(folder, 'app.js.br')), [], /\n {2}app\.js\.br: is missing\n$/],
     [
@@ -417,7 +414,7 @@ describe('serve-dist', () => {
       /\n {2}app\.js: has 5 bytes, the manifest says \d+\n$/,
     ],
     [
-      'other bytes, where digests are verified',
+      'other bytes, if digests are verified',
       (folder) => writeFile(join(folder, 'index.html'), 'gape'),
       ['--verify'],
       /\n {2}index\.html: has other bytes than the manifest says \(SHA-256 differs\)\n$/,
@@ -426,9 +423,9 @@ describe('serve-dist', () => {
       'a corrupted manifest',
       (folder) => truncate(join(folder, manifestPath), 50),
       [],
-      /manifest\.json: \$: not JSON .*\nBuild again: /,
+      /manifest\.json: \$: not JSON .*\nBuild again\. /,
     ],
-  ])('refuses %s with one message, exit code 1 and no stack trace', async (_what, spoil, args, message) => {
+  ])('rejects %s with one message, exit code 1 and no stack trace', async (_what, spoil, args, message) => {
     const folder = await buildFixture(files)
     await spoil(folder)
     const { code, stdout, stderr } = await spawnCommand([folder, '--port', '0', ...args]).exited
@@ -437,7 +434,7 @@ describe('serve-dist', () => {
     expect(stderr).not.toMatch(/^\s+at /m)
   })
 
-  test('says that a build has no page, where no application makes them', async () => {
+  test('warns that a build has no page if no application renders them', async () => {
     const folder = await buildFixture({ 'library.js': 'script' })
     const entry = join(
       await writeFixture({ 'entry.mjs': 'export default (req, res) => res.end()' }),
@@ -456,7 +453,7 @@ describe('serve-dist', () => {
     expect(await complaints('--fs-fallback')).toBe('')
   })
 
-  test('reports a file that changed after the start once, and serves the others', async () => {
+  test('reports a file that changed after the start once, and serves the other files', async () => {
     const folder = await buildFixture(files)
     const command = spawnCommand([folder, '--port', '0', '--memory-budget', '0'])
     const { port } = await command.listening
@@ -481,7 +478,7 @@ describe.skipIf(process.platform === 'win32')('a signal', () => {
   })
 
   test.each(['SIGTERM', 'SIGINT'] as const)(
-    '%s lets answers in flight finish, and ends with exit code 0',
+    '%s lets responses in progress finish, and ends with exit code 0',
     async (signal) => {
       const { child, exited, listening } = spawnCommand([built, '--port', '0', '--memory-budget', '1k'])
       const { port } = await listening
@@ -510,12 +507,12 @@ describe.skipIf(process.platform === 'win32')('a signal', () => {
     const idle = await openConnection(port)
     const socket = connect({ port, host: '127.0.0.1' })
     socket.on('error', () => {
-      // It is cut off in mid-body.
+      // The connection is cut off in mid-body.
     })
     socket.write(formatRequest({ target: '/large.bin' }))
     await once(socket, 'readable')
     child.kill(first)
-    // The first signal has arrived once the idle connection is closed.
+    // The idle connection closes when the first signal arrives.
     await idle.rest()
     child.kill(second)
     const { code } = await exited
@@ -525,7 +522,7 @@ describe.skipIf(process.platform === 'win32')('a signal', () => {
 })
 
 describe('serve-dist compress', () => {
-  test('compresses a folder, prints what it made, and leaves one that is served', async () => {
+  test('compresses a folder, prints a summary, and leaves a folder that can be served', async () => {
     const folder = await writeFixture(files)
     const { code, stdout, stderr } = await spawnCommand(['compress', folder]).exited
     expect([code, stderr]).toEqual([0, ''])
@@ -540,7 +537,7 @@ describe('serve-dist compress', () => {
     await stop(command)
   })
 
-  test('takes a base, a type of application and files to leave out', async () => {
+  test('accepts a base, an application type and excluded files', async () => {
     const folder = await writeFixture({ ...files, 'notes.txt': 'private', 'old.txt': 'old' })
     const excluded = ['--exclude', 'notes.txt', '--exclude', 'old.txt']
     const args = ['compress', '--base', '/docs/', '--app-type', 'mpa', ...excluded, folder]
@@ -554,7 +551,7 @@ describe('serve-dist compress', () => {
     await stop(command)
   })
 
-  test('keeps results for the next time', async () => {
+  test('caches results for the next run', async () => {
     const root = await writeFixture({ 'package.json': '{}', 'dist/app.js': files['app.js'] })
     const entries = async (): Promise<number> =>
       (await readdir(join(root, 'node_modules/.cache/serve-dist/entries-1'), { recursive: true })).filter(
@@ -564,7 +561,7 @@ describe('serve-dist compress', () => {
     expect(await entries()).toBe(1)
   })
 
-  test('refuses a folder without files, and leaves it as it is', async () => {
+  test('rejects a folder without files, and does not change it', async () => {
     const folder = await temporaryDirectory()
     const { code, stdout, stderr } = await spawnCommand(['compress', folder]).exited
     expect([code, stdout, stderr]).toEqual([
@@ -575,7 +572,7 @@ describe('serve-dist compress', () => {
     expect(await readdir(folder)).toEqual([])
   })
 
-  test('refuses a folder that is not there: exit code 1 and no stack trace', async () => {
+  test('rejects a missing folder: exit code 1 and no stack trace', async () => {
     const missing = join(await temporaryDirectory(), 'dist')
     const { code, stdout, stderr } = await spawnCommand(['compress', missing]).exited
     expect([code, stdout]).toEqual([1, ''])

@@ -19,20 +19,22 @@ const hasRsync = await run('rsync', ['--version']).then(
   () => false,
 )
 
-/** Streamed, of one size in both builds; more than `slowly` lets through in a second. */
+/** Streamed files, of one size in both builds. They have more bytes than `slowly` sends in a second. */
 const films = [randomBytes(3_000_000), randomBytes(3_000_000)] as const
-/** In a folder that rsync sorts after `.serve-dist`. */
+/** In a folder that rsync copies after `.serve-dist`. */
 const film = 'assets/film.bin'
 const slowly = '--bwlimit=2000'
 
 interface Builds {
-  /** What is served. */
+  /** The folder that the command serves. */
   readonly dist: string
-  /** What is to be served. */
+  /** The folder with the new build. */
   readonly next: string
 }
 
-/** Two builds whose files of equal names have equal sizes, and equal times as well where builds have constant ones. */
+/**
+ * Creates two builds whose files have equal names and sizes, and equal times if builds have constant ones.
+ */
 async function twoBuilds(times: Times): Promise<Builds> {
   const [first, second] = [
     await buildFixture({ 'index.html': 'page 1', [film]: films[0] }),
@@ -42,7 +44,7 @@ async function twoBuilds(times: Times): Promise<Builds> {
   await cp(first, dist, { recursive: true })
   for (const name of ['index.html', film, manifestPath]) {
     await utimes(join(dist, name), 1e9, 1e9)
-    // Whole seconds: rsync compares no others.
+    // Use whole seconds because rsync compares no fractions.
     const later = times === 'constant' ? 1e9 : 1e9 + 10
     await utimes(join(second, name), later, later)
   }
@@ -51,10 +53,10 @@ async function twoBuilds(times: Times): Promise<Builds> {
 
 type Times = 'own' | 'constant'
 
-/** A way to copy: its name, the times of the files, what it does. */
+/** A way to copy: its name, the file times, and the function that copies. */
 type Way = readonly [string, Times, (builds: Builds, command: RunningCommand) => Promise<unknown>]
 
-/** Replaces files by renaming, so that the old ones live as long as somebody has them open. */
+/** Ways that rename new files over old ones. Open descriptors still refer to the old files. */
 const replacing: readonly Way[] = [
   ['rsync', 'own', async ({ dist, next }) => await run('rsync', ['-a', slowly, `${next}/`, dist])],
   [
@@ -103,7 +105,7 @@ const replacing: readonly Way[] = [
   ],
 ]
 
-/** Overwrites the very files that the server has open. */
+/** Ways that overwrite the files that the server has open. */
 const overwriting: readonly Way[] = [
   [
     'rsync --inplace',
@@ -129,18 +131,18 @@ const overwriting: readonly Way[] = [
 ]
 
 interface Asked {
-  /** Answers whose body is that of their entity tag, by build. */
+  /** The number of responses whose body matches their entity tag, by build. */
   readonly right: [number, number]
-  /** Answers with other bytes than their entity tag says. */
+  /** Responses whose bytes do not match their entity tag. */
   readonly wrong: string[]
-  /** Answers that are none, or that broke off. */
+  /** Errors and truncated responses. */
   readonly failed: string[]
 }
 
 const tags = films.map((bytes) => entityTagOf(createHash('sha256').update(bytes).digest('hex')))
 
-/** Asks for the streamed file until the copy is done and its build is served. */
-async function askThroughout(port: number, copy: Promise<unknown>): Promise<Asked> {
+/** Requests the streamed file until the copy is done and its build is served. */
+async function requestDuringCopy(port: number, copy: Promise<unknown>): Promise<Asked> {
   const asked: Asked = { right: [0, 0], wrong: [], failed: [] }
   let isCopied = false
   copy.then(
@@ -176,29 +178,26 @@ function usable(ways: readonly Way[]): readonly Way[] {
   return ways.filter(([name]) => hasRsync || !name.startsWith('rsync'))
 }
 
-/** Serves the first build by so many processes, while the second is copied over it. */
+/** Serves the first build with this number of processes, while the second is copied over it. */
 async function copyWhileServing([, times, copy]: Way, workers: string): Promise<Asked> {
   const builds = await twoBuilds(times)
   const command = spawnCommand([builds.dist, ...streaming, '--workers', workers])
   const { port } = await command.listening
-  const asked = await askThroughout(port, copy(builds, command))
+  const asked = await requestDuringCopy(port, copy(builds, command))
   command.child.kill('SIGTERM')
   await command.exited
   return asked
 }
 
-describe.skipIf(process.platform !== 'linux')('while a build is copied over the one that is served', () => {
-  test.each(usable(replacing))(
-    'by %s, each answer is whole, and of the build of its entity tag',
-    async (...way) => {
-      const { right, wrong, failed } = await copyWhileServing(way, '1')
-      expect([wrong.slice(0, 3), failed.slice(0, 3)]).toEqual([[], []])
-      expect(right[1]).toBeGreaterThan(0)
-    },
-  )
+describe.skipIf(process.platform !== 'linux')('while a new build is copied over the old one', () => {
+  test.each(usable(replacing))('by %s, each response is whole and matches its entity tag', async (...way) => {
+    const { right, wrong, failed } = await copyWhileServing(way, '1')
+    expect([wrong.slice(0, 3), failed.slice(0, 3)]).toEqual([[], []])
+    expect(right[1]).toBeGreaterThan(0)
+  })
 
   test.each(usable(overwriting))(
-    'by %s, no answer has bytes of another build than its entity tag',
+    'by %s, no response has bytes that differ from its entity tag',
     async (...way) => {
       const { right, wrong } = await copyWhileServing(way, '1')
       expect(wrong.slice(0, 3)).toEqual([])
@@ -207,7 +206,7 @@ describe.skipIf(process.platform !== 'linux')('while a build is copied over the 
   )
 
   test.each(usable([...replacing.slice(0, 1), ...overwriting.slice(0, 1)]))(
-    'by %s, two workers do as one',
+    'by %s, two workers behave like one process',
     async (...way) => {
       const { right, wrong } = await copyWhileServing(way, '2')
       expect(wrong.slice(0, 3)).toEqual([])
@@ -217,19 +216,19 @@ describe.skipIf(process.platform !== 'linux')('while a build is copied over the 
 })
 
 describe.skipIf(process.platform !== 'linux')('a streamed file', () => {
-  test('of the build before, which a start between its manifest and it took for the new one, is found out', async () => {
+  test('of the previous build that a start found next to a newer manifest is detected', async () => {
     const { dist, next } = await twoBuilds('own')
     for (const name of ['index.html', manifestPath]) await copyFile(join(next, name), join(dist, name))
     const command = spawnCommand([dist, ...streaming])
     const { port } = await command.listening
     await copyFile(join(next, film), join(dist, 'new'))
     await rename(join(dist, 'new'), join(dist, film))
-    const { wrong, right } = await askThroughout(port, Promise.resolve())
+    const { wrong, right } = await requestDuringCopy(port, Promise.resolve())
     expect([wrong, right]).toEqual([[], [0, 1]])
     await vi.waitFor(() => expect(command.complaints()).toContain('changed since the server read it'))
   })
 
-  test('is read again by a reload only where it is another file', async () => {
+  test('is verified again by a reload only if it was replaced', async () => {
     const { dist, next } = await twoBuilds('own')
     const { child, listening, complaints } = spawnCommand([dist, '--port', '0', '--memory-budget', '1000'])
     await listening

@@ -5,13 +5,13 @@ import { buildFixture, writeFixture } from '../support/build-fixture.ts'
 import { spawnCommand } from '../support/spawn-command.ts'
 import { isNative } from '../support/tested-engine.ts'
 
-/** For 10,000 connections, a build of one file beside the next one, and 100 others. */
+/** Descriptors for 10,000 connections, one file of each of two builds, and 100 others. */
 const needed = isNative ? 10_000 + 2 * 2 + 100 : 10_000 + 2 + 100
 /** The same in front of an application. */
 const neededForPages = isNative ? 3 * 10_000 + 2 * 2 + 100 : needed
-/** What Node's engine needs is too little for the native one. */
+/** A number that is enough for Node's engine, but not for the native one. */
 const tooFew = isNative ? 10_102 : 4096
-/** With one core, `auto` would take Node's in front of an application. */
+/** On one core, `auto` selects Node's engine in front of an application. */
 const engine = isNative ? ['--engine', 'native'] : []
 
 let directory: string
@@ -29,12 +29,12 @@ async function warningsWith(descriptors: number, flags: readonly string[]): Prom
   return stderr.split('\n').filter((line) => line !== '')
 }
 
-describe.skipIf(process.platform !== 'linux')('serve-dist whose process may open', () => {
+describe.skipIf(process.platform !== 'linux')('serve-dist with a limit of', () => {
   test.each([
-    ['too few files says so once', () => [], needed],
-    ['too few files says so once, with workers', () => ['--workers', '2'], needed],
+    ['too few descriptors warns once', () => [], needed],
+    ['too few descriptors warns once, with workers', () => ['--workers', '2'], needed],
     [
-      'too few files for an application says so once',
+      'too few descriptors for an application warns once',
       () => ['--ssr', application, ...engine],
       neededForPages,
     ],
@@ -48,8 +48,8 @@ describe.skipIf(process.platform !== 'linux')('serve-dist whose process may open
     )
   })
 
-  // Nobody but its administrator may have a machine allow more.
-  test.skipIf(needed > (descriptorLimit() ?? 0))('enough files says nothing', async () => {
+  // Only root may raise the hard limit.
+  test.skipIf(needed > (descriptorLimit() ?? 0))('enough descriptors does not warn', async () => {
     expect(await warningsWith(needed, [])).toEqual([])
   })
 })

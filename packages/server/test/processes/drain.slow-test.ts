@@ -29,7 +29,7 @@ beforeAll(async () => {
   directory = await buildFixture(files)
 })
 
-/** Asks once, and retries nothing: anything but the whole file is an error. */
+/** Sends one request without a retry. Anything but the whole file is an error. */
 async function ask(port: number, target: string, agent: RequestOptions['agent']): Promise<void> {
   const response = await new Promise<IncomingMessage>((resolve, reject) => {
     get({ port, host: '127.0.0.1', path: target, agent }, resolve).once('error', reject)
@@ -44,7 +44,7 @@ function socketsOf({ sockets }: Agent): Socket[] {
   return Object.values(sockets).flatMap((some) => some ?? [])
 }
 
-/** An instance with a port of its own, and the connections that a balancer keeps to it. */
+/** Starts an instance with its own port, and the connections that a load balancer keeps to it. */
 async function launch(engine: string): Promise<Instance> {
   const command = spawnCommand([directory, '--port', '0', '--memory-budget', '512k', '--engine', engine])
   const { port } = await command.listening
@@ -57,7 +57,7 @@ interface Instance {
   readonly agent: Agent
 }
 
-/** Clients that ask on until they are told to stop. */
+/** Starts clients that send requests until they are stopped. */
 function startClients(count: number, askOne: (target: string, client: number) => Promise<void>): Clients {
   const failures: string[] = []
   const stopping = new AbortController()
@@ -88,7 +88,7 @@ interface Clients {
   stop(): Promise<void>
 }
 
-/** As {@link ask}, on a session of its own. */
+/** Like {@link ask}, on its own HTTP/2 session. */
 async function askOverHttp2(port: number, target: string): Promise<void> {
   const { status, body } = await http2Request(port, { target })
   if (status !== 200 || bodies.get(target)?.equals(body) !== true) {
@@ -110,7 +110,7 @@ const nativeCases: typeof cases = [
 describe.skipIf(process.platform === 'win32').each([...cases, ...(hasNative ? nativeCases : [])])(
   'restarts of two instances under load, %s: %d',
   (_what, times, args, isSecure) => {
-    test('fail no request of clients that know of nothing, where the instances share a socket', async () => {
+    test('lose no request of unaware clients if the instances share a socket', async () => {
       const { cert, key } = await writeCertificate()
       const tls = isSecure ? ['--tls-cert', cert, '--tls-key', key] : []
       const supervisor = await supervise([directory, '--memory-budget', '512k', ...args, ...tls])
@@ -135,7 +135,7 @@ describe.skipIf(process.platform === 'win32').each([...cases, ...(hasNative ? na
 
 describe.skipIf(process.platform === 'win32')(`${restarts} restarts of two instances under load`, () => {
   test.each(hasNative ? ['node', 'native'] : ['node'])(
-    'fail no request of a balancer that keeps connections, and gives nothing new to the one that goes: %s',
+    'lose no request of a load balancer that drains the stopping instance first: %s',
     async (engine) => {
       const first = await launch(engine)
       const rotation = [first, await launch(engine)]
@@ -147,12 +147,12 @@ describe.skipIf(process.platform === 'win32')(`${restarts} restarts of two insta
       for (let restart = 0; restart < restarts; restart += 1) {
         const going = rotation.shift()
         if (going === undefined) throw new TypeError('nobody serves')
-        // What it was given has to leave this process before: connections that are still made, requests on others.
+        // Pending connections and requests must have left this process before the signal.
         await vi.waitUntil(() => !socketsOf(going.agent).some(({ connecting }) => connecting), {
           interval: 1,
         })
         await nextTurn()
-        // Now there are answers in every state, and connections that wait.
+        // Responses are now in every state, and some connections are idle.
         going.command.child.kill('SIGTERM')
         const { code } = await going.command.exited
         codes.add(code)

@@ -10,11 +10,12 @@ beforeAll(async () => {
 })
 
 describe('replaceSignalListeners', () => {
-  test('loses no signal that has arrived but was not handed on yet', async () => {
+  test('loses no signal that has arrived but has not been emitted yet', async () => {
     const calls: string[] = []
     process.once('SIGHUP', () => calls.push('old'))
     const received = new Promise<void>((resolve) => {
-      // The system delivers a process's signal to itself before `kill` returns; Node hands it on in a later turn.
+      // The kernel delivers a process's signal to itself before `kill` returns. Node emits it in a later
+      // turn.
       process.kill(process.pid, 'SIGHUP')
       replaceSignalListeners('SIGHUP', () => {
         calls.push('new')
@@ -28,7 +29,7 @@ describe('replaceSignalListeners', () => {
 })
 
 describe.skipIf(process.platform === 'win32')('a signal during the boot', () => {
-  // Before the command's own first listener, the system ends it.
+  // Before the command adds its first listener, the kernel ends the process.
   const stop = `const { on, off } = process
     const stop = () => { if (process.listenerCount('SIGTERM') > 0) process.kill(process.pid, 'SIGTERM') }`
   const phases = {
@@ -43,7 +44,7 @@ describe.skipIf(process.platform === 'win32')('a signal during the boot', () => 
   test.each(
     Object.entries(phases)
       .flatMap(([phase, source]) => [[], ['--workers', '2']].map((flags) => ({ phase, source, flags })))
-      // A primary reads no folder.
+      // A primary process reads no folder.
       .filter(({ phase, flags }) =>
         flags.length > 0 ? phase !== 'as the folder is read' : phase !== 'as workers start',
       ),

@@ -19,7 +19,8 @@ import { rawRequest } from '../support/raw-request.ts'
 import { pemToBase64, readPeerCertificate } from '../support/read-peer-certificate.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 
-// What HttpArena's scripts/validate.sh asks of an entry with `static-tls` and `static-h2`, at commit 01193b65.
+// The checks of HttpArena's scripts/validate.sh for an entry with `static-tls` and `static-h2`, at commit
+// 01193b65.
 const entry = fileURLToPath(new URL('../../../../deploy/httparena/', import.meta.url))
 const bin = fileURLToPath(new URL('../../bin/serve-dist.js', import.meta.url))
 
@@ -38,7 +39,7 @@ const names = [
   'manifest.json',
 ]
 const accept = 'br;q=1, gzip;q=0.8'
-/** Milliseconds, as it has them for infrastructure. */
+/** Milliseconds after which HttpArena expects the new file of infrastructure entries. */
 const staleWindow = 30_000
 
 let data: string
@@ -46,7 +47,7 @@ let ports: readonly [plain: number, tls: number, h2: number]
 let said: string
 let stop: () => Promise<number | null>
 
-// Both, whichever engine the suite is run over.
+// Test both engines, whichever the suite uses.
 const engines = typeof loadEngine() === 'string' ? ['node'] : ['node', 'native']
 
 describe.each(engines)('deploy/httparena over the engine %s', (engine) => {
@@ -79,12 +80,12 @@ describe.each(engines)('deploy/httparena over the engine %s', (engine) => {
 
   afterAll(() => stop())
 
-  test('says of each of its servers that this engine answers', async () => {
+  test('uses this engine on each of its servers', async () => {
     const all = [engine, engine, engine]
     await vi.waitFor(() => expect(said.match(/(?<=engine: )\w+/g)).toEqual(all))
   })
 
-  test('names profiles that there are, a type that may hold files in memory, and a version of Node', async () => {
+  test('names existing profiles, a type that may keep files in memory, and a Node version', async () => {
     const meta: unknown = JSON.parse(await readFile(join(entry, 'meta.json'), 'utf8'))
     expect(meta).toMatchObject({ type: 'infrastructure', tests: ['static-tls', 'static-h2'], enabled: true })
     expect(await readFile(join(entry, 'Dockerfile'), 'utf8')).toMatch(/^FROM \S+:\d\S*$/m)
@@ -94,14 +95,14 @@ describe.each(engines)('deploy/httparena over the engine %s', (engine) => {
     ['reset.css', 'text/css'],
     ['app.js', 'text/javascript'],
     ['manifest.json', 'application/json'],
-  ])('says what %s is, over HTTP/1.1 and HTTP/2', async (name, type) => {
+  ])('describes %s correctly over HTTP/1.1 and HTTP/2', async (name, type) => {
     for (const { status, field } of [await overTls(name), await overHttp2(name)]) {
       expect(status).toBe(200)
       expect(field('content-type')?.split(';')[0]).toBe(type)
     }
   })
 
-  test.each(names)('serves %s whole as it is, and in brotli where it was compressed', async (name) => {
+  test.each(names)('serves the whole %s unencoded, and in brotli if it was compressed', async (name) => {
     const original = await readFile(join(data, 'static', name))
     expect((await overTls(name)).body).toEqual(original)
     for (const { field, body } of [await overTls(name, accept), await overHttp2(name, accept)]) {
@@ -112,7 +113,7 @@ describe.each(engines)('deploy/httparena over the engine %s', (engine) => {
     expect(isText(name) ? gunzipSync(body) : body).toEqual(original)
   })
 
-  test('has no file that is not there', async () => {
+  test('answers 404 for a missing file', async () => {
     expect((await overTls('nonexistent.txt')).status).toBe(404)
     expect((await overHttp2('nonexistent.txt')).status).toBe(404)
   })
@@ -121,7 +122,7 @@ describe.each(engines)('deploy/httparena over the engine %s', (engine) => {
     ['hero.webp', 'identity', ['hero.webp']],
     ['app.js', accept, ['app.js', 'app.js.br', 'app.js.gz']],
   ])(
-    'serves %s anew when it is replaced by as many bytes, and then the original',
+    'serves %s again after it is replaced by as many bytes, and then the original',
     async (name, codings, all) => {
       const { body: before } = await overTls(name, codings)
       for (const file of all) {
@@ -153,7 +154,7 @@ describe.each(engines)('deploy/httparena over the engine %s', (engine) => {
     ['static-tls', 1, 'http/1.1'],
     ['static-h2', 2, 'h2'],
   ] as const)(
-    'speaks TLS 1.3 with the certificate of the folder, for %s',
+    'serves TLS 1.3 with the certificate of the folder, for %s',
     async (_profile, index, protocol) => {
       expect(await handshake(ports[index], { ALPNProtocols: [protocol] })).toEqual({
         version: 'TLSv1.3',
@@ -165,7 +166,7 @@ describe.each(engines)('deploy/httparena over the engine %s', (engine) => {
     },
   )
 
-  test('refuses obsolete versions of TLS, and ciphers that do not encrypt or authenticate', async () => {
+  test('rejects obsolete TLS versions, and ciphers without encryption or authentication', async () => {
     const [ciphers, version] = ['ALL:@SECLEVEL=0', 'TLSv1.2'] as const
     expect(await handshake(ports[1], { minVersion: version, maxVersion: version, ciphers })).toBeDefined()
     for (const obsolete of ['TLSv1', 'TLSv1.1'] as const) {
@@ -177,7 +178,7 @@ describe.each(engines)('deploy/httparena over the engine %s', (engine) => {
     }
   })
 
-  test('ends when it is told to', async () => {
+  test('stops at a signal', async () => {
     expect(await stop()).toBe(0)
   }, 20_000)
 })
@@ -216,7 +217,7 @@ interface Agreed {
   readonly protocol: string | false | null
 }
 
-/** What a handshake agreed on, and nothing where it was refused. */
+/** Returns the result of a handshake, or `undefined` if the server rejected it. */
 async function handshake(port: number, options: ConnectionOptions): Promise<Agreed | undefined> {
   const socket = connect({ port, host: '127.0.0.1', rejectUnauthorized: false, ...options })
   return once(socket, 'secureConnect').then(

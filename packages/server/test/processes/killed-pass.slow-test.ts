@@ -37,18 +37,21 @@ const second = {
   'assets/new.css': '.answer { color: red }\n'.repeat(100),
 }
 
-/** So much that threads write most of it. */
+/** Enough files to have threads write most of them. */
 const many = Object.fromEntries(
   Array.from({ length: 90 }, (_, index) => [`${index}.js`, `${script.repeat(1 + (index % 2))}//${index}`]),
 )
 
 interface Scenario {
-  /** The folder as the pass finds it. */
+  /** Creates the folder as the compression step finds it. */
   readonly prepare: () => Promise<string>
-  /** What the build that is killed writes before its pass. */
+  /** The files that the killed build writes before its compression step. */
   readonly writes?: FixtureFiles
   readonly options: PrecompressOptions
-  /** Whether a refusal is right before the interim manifest stands: the earlier build's originals are gone. */
+  /**
+   * Whether the server may reject the folder before the interim manifest exists, because the earlier
+   * originals are gone.
+   */
   readonly mayRefuse: boolean
 }
 
@@ -73,7 +76,7 @@ const scenarios: Record<string, Scenario> = {
     options: { codings: ['br'] },
     mayRefuse: false,
   },
-  'over originals that were overwritten meanwhile': {
+  'over originals that a later build has overwritten': {
     prepare: async () => {
       const folder = await buildFixture(first)
       await cp(await writeFixture(second), folder, { recursive: true })
@@ -90,7 +93,7 @@ const scenarios: Record<string, Scenario> = {
   },
 }
 
-/** A build in the place of one that an older codec made: other bytes under the same names. */
+/** Creates a build whose variants an older codec made: other bytes under the same names. */
 async function recodeBrotli(folder: string): Promise<string> {
   const manifest = await manifestOf(folder)
   const files = await Promise.all(
@@ -113,7 +116,7 @@ async function manifestOf(folder: string): Promise<Manifest> {
   return json === undefined ? await describeDirectory(folder) : parseManifest(json)
 }
 
-/** Everything that a manifest says of bytes. */
+/** Everything that a manifest states about bytes. */
 interface Claims {
   readonly originals: readonly string[]
   /** Each with its original. */
@@ -129,13 +132,18 @@ function claimsOf({ files }: Manifest): Claims {
   }
 }
 
-/** What the server makes of the folder: the earlier build, the next, a refusal that it explains, or what is wrong. */
-async function judge(folder: string, { before, after }: Record<'before' | 'after', Claims>): Promise<string> {
+/**
+ * Returns what the server finds in the folder: the earlier build, the next one, an explained error or a
+ * fault.
+ */
+async function classifyFolder(
+  folder: string,
+  { before, after }: Record<'before' | 'after', Claims>,
+): Promise<string> {
   try {
     await loadSite(folder, { verify: 'hash' })
   } catch (error) {
-    const isClear =
-      error instanceof OperatorError && /not what the manifest says|did not finish/.test(error.message)
+    const isClear = error instanceof OperatorError && /from the manifest|did not finish/.test(error.message)
     return isClear ? 'refused' : String(error)
   }
   const { originals, variants } = claimsOf(await manifestOf(folder))
@@ -146,8 +154,11 @@ async function judge(folder: string, { before, after }: Record<'before' | 'after
   return originals.join() === before.originals.join() ? 'earlier' : `a mixture: ${originals.join(', ')}`
 }
 
-/** Whether a variant that only the next build has stands in its place: then its interim manifest must stand too. */
-async function isBeyondInterim(folder: string, after: Manifest, before: Manifest): Promise<boolean> {
+/**
+ * Tells whether a variant that only the next build has is at its final path. Then the interim manifest must
+ * exist, too.
+ */
+async function needsInterimManifest(folder: string, after: Manifest, before: Manifest): Promise<boolean> {
   const earlier = new Set(variantsOf(before))
   for (const variant of variantsOf(after)) {
     const [path = '', sha256] = variant.split(' ')
@@ -157,14 +168,14 @@ async function isBeyondInterim(folder: string, after: Manifest, before: Manifest
   return false
 }
 
-/** Each with its digest. */
+/** Returns variants with their digests. */
 function variantsOf({ files }: Manifest): string[] {
   return files.flatMap((file) =>
     file.variants.map(({ coding, sha256 }) => `${variantPath(file.path, coding)} ${sha256}`),
   )
 }
 
-/** Runs the program, to its end or to its death; how many changes it made if it lived. */
+/** Runs the program until it ends or is killed. Returns the number of changes if it completed. */
 async function compress(folder: string, { writes, options }: Scenario, killAt?: number): Promise<number> {
   const cacheDirectory = await temporaryDirectory()
   const child = spawn(
@@ -179,7 +190,7 @@ async function compress(folder: string, { writes, options }: Scenario, killAt?: 
       stdio: ['ignore', 'pipe', 'inherit'],
       env: {
         ...process.env,
-        // Before threads too.
+        // The module must also load in threads.
         NODE_OPTIONS: `--import ${new URL('../support/kill-at-change.mjs', import.meta.url).href}`,
         ...(killAt !== undefined && { KILL_AT: String(killAt) }),
       },
@@ -202,10 +213,10 @@ async function namesIn(folder: string): Promise<string[]> {
     .toSorted((a, b) => (a < b ? -1 : 1))
 }
 
-// Where processes are not killed by signals, nothing is proven.
-describe.skipIf(process.platform === 'win32')(`a killed pass (SERVE_DIST_SEED=${seed})`, () => {
+// Windows has no SIGKILL.
+describe.skipIf(process.platform === 'win32')(`a killed compression step (SERVE_DIST_SEED=${seed})`, () => {
   test.each(Object.entries(scenarios))(
-    '%s leaves what the server serves rightly, and the next pass completes it',
+    '%s leaves a folder that the server serves correctly, and the next run completes it',
     async (_name, scenario) => {
       const whole = await scenario.prepare()
       const manifestBefore = await manifestOf(whole)
@@ -218,14 +229,14 @@ describe.skipIf(process.platform === 'win32')(`a killed pass (SERVE_DIST_SEED=${
       const outcomes: Record<string, number> = {}
 
       for (let kill = 0; kill < killsEach; kill += 1) {
-        // Half of them where the pass moves into place what it made.
+        // Kill half of the runs while they rename files into place.
         const killAt = random.integer(changes / (1 + (kill % 2))) + (kill % 2) * Math.floor(changes / 2)
         const folder = await scenario.prepare()
         await compress(folder, scenario, killAt)
 
-        const outcome = await judge(folder, { before, after })
+        const outcome = await classifyFolder(folder, { before, after })
         const early = ['earlier', 'next', ...(scenario.mayRefuse ? ['refused'] : [])]
-        const isLate = await isBeyondInterim(folder, manifestAfter, manifestBefore)
+        const isLate = await needsInterimManifest(folder, manifestAfter, manifestBefore)
         const allowed = isLate ? ['next'] : early
         expect(allowed, `killed at change ${killAt} of ${changes}`).toContain(outcome)
         const kind = `${outcome}${isLate ? ', as it must be' : ''}`

@@ -38,7 +38,7 @@ describe.skipIf(process.platform === 'win32').each([
   ['one process', []],
   ['two workers', ['--workers', '2']],
 ])('--socket, %s', (_what, args) => {
-  test('listens on a unix socket with its mode, names it as nginx does, and removes it at the end', async () => {
+  test("listens on a unix socket with its mode, prints it in nginx's form, and removes it at the end", async () => {
     const path = await socketPath()
     const command = spawnCommand([directory, '--socket', path, ...args])
     const { url } = await command.listening
@@ -50,7 +50,7 @@ describe.skipIf(process.platform === 'win32').each([
     expect(existsSync(path)).toBe(false)
   })
 
-  test('makes it with another mode at once: there is no moment with more', async () => {
+  test('creates the socket with its final mode, and never with a wider one', async () => {
     const path = await socketPath()
     const changeNoMode = `
       import fs from 'node:fs'
@@ -67,7 +67,7 @@ describe.skipIf(process.platform === 'win32').each([
     await stop(command)
   })
 
-  test('takes the place of a socket whose server was killed', async () => {
+  test('replaces a socket whose server was killed', async () => {
     const path = await socketPath()
     const killed = spawnCommand([directory, '--socket', path, ...args])
     await killed.listening
@@ -80,7 +80,7 @@ describe.skipIf(process.platform === 'win32').each([
     await stop(command)
   })
 
-  test('leaves a server that listens there alone: exit code 1', async () => {
+  test('does not replace the socket of a running server: exit code 1', async () => {
     const path = await socketPath()
     const first = spawnCommand([directory, '--socket', path])
     await first.listening
@@ -93,7 +93,7 @@ describe.skipIf(process.platform === 'win32').each([
     await stop(first)
   })
 
-  test('never removes what is no socket: exit code 1', async () => {
+  test('never removes a file that is not a socket: exit code 1', async () => {
     const path = await socketPath()
     await writeFile(path, 'mine')
     const { code, stderr } = await spawnCommand([directory, '--socket', path, ...args]).exited
@@ -104,13 +104,13 @@ describe.skipIf(process.platform === 'win32').each([
     expect(existsSync(path)).toBe(true)
   })
 
-  test('removes it also where a second signal ends the process at once', async () => {
+  test('removes the socket if a second signal ends the process at once', async () => {
     const path = await socketPath()
     const { child, exited, listening } = spawnCommand([directory, '--socket', path, ...args])
     await listening
     const socket = connect(path)
     socket.on('error', () => {
-      // It is cut off in mid-body.
+      // The connection is cut off in mid-body.
     })
     const idle = connect(path)
     socket.write(formatRequest({ target: '/app/large.bin' }))
@@ -124,16 +124,19 @@ describe.skipIf(process.platform === 'win32').each([
     socket.destroy()
   })
 
-  test('says what is wrong where no socket can be made', async () => {
+  test('explains why it cannot create a socket', async () => {
     const { code, stderr } = await spawnCommand([directory, '--socket', '/nowhere/a.sock', ...args]).exited
     expect([code, stderr]).toEqual([
       1,
-      'serve-dist: SD_LISTEN_FAILED: cannot make /nowhere/a.sock: its folder does not exist, or this user may not write to it; choose another path with --socket\n',
+      'serve-dist: SD_LISTEN_FAILED: cannot create /nowhere/a.sock: its folder does not exist, or this user may not write to it; choose another path with --socket\n',
     ])
   })
 })
 
-/** Workers of the native engine that never load their module; their primary has made the socket. */
+/**
+ * Starts workers of the native engine that never load their module. Their primary process has created the
+ * socket.
+ */
 async function startHanging(): Promise<RunningCommand & { readonly path: string }> {
   const path = await socketPath()
   const module = join(await temporaryDirectory(), 'entry.mjs')
@@ -145,14 +148,14 @@ async function startHanging(): Promise<RunningCommand & { readonly path: string 
   return { ...command, path }
 }
 
-describe.skipIf(!isNative)('--socket, where workers of the native engine are starting', () => {
+describe.skipIf(!isNative)('--socket while workers of the native engine start', () => {
   test('removes it at a signal', async () => {
     const command = await startHanging()
     expect(await stop(command)).toBe(143)
     expect(existsSync(command.path)).toBe(false)
   })
 
-  test('leaves the socket of another server that has taken its place', async () => {
+  test('does not remove the socket of another server that has replaced it', async () => {
     const command = await startHanging()
     await rm(command.path)
     const other = createServer().listen(command.path)
@@ -164,14 +167,14 @@ describe.skipIf(!isNative)('--socket, where workers of the native engine are sta
 })
 
 test.skipIf(!isNative)(
-  'leaves the socket of another server where a second signal ends the process',
+  'does not remove the socket of another server if a second signal ends the process',
   async () => {
     const path = await socketPath()
     const { child, exited, listening } = spawnCommand([directory, '--socket', path])
     await listening
     const socket = connect(path)
     socket.on('error', () => {
-      // It is cut off in mid-body.
+      // The connection is cut off in mid-body.
     })
     const idle = connect(path)
     socket.write(formatRequest({ target: '/app/large.bin' }))
@@ -194,7 +197,7 @@ describe.skipIf(process.platform === 'win32').each([
   ['one process', []],
   ['two workers', ['--workers', '2']],
 ])('LISTEN_FDS, %s', (_what, args) => {
-  test('is the socket that is served, and --port is not, which is told once', async () => {
+  test('serves the inherited socket, and warns once that --port is ignored', async () => {
     const socket = await openListeningSocket()
     const command = spawnCommand([directory, '--port', '0', ...args], { inherited: socket.descriptor })
     socket.close()
@@ -208,7 +211,7 @@ describe.skipIf(process.platform === 'win32').each([
     )
   })
 
-  test('that names a descriptor which is no socket is refused', async () => {
+  test('rejects a descriptor that is not a socket', async () => {
     const program = 'exec 3</dev/null; LISTEN_PID=$$ LISTEN_FDS=1 exec "$@"'
     const bin = new URL('../../bin/serve-dist.js', import.meta.url).pathname
     const running = promisify(execFile)('/bin/sh', [
@@ -232,24 +235,27 @@ describe.skipIf(process.platform === 'win32').each([
 const systemdActivate = existsSync('/usr/bin/systemd-socket-activate')
 
 describe('systemd-socket-activate', () => {
-  test.skipIf(!systemdActivate)('starts it at the first connection, and that one is answered', async () => {
-    const path = await socketPath()
-    const bin = new URL('../../bin/serve-dist.js', import.meta.url).pathname
-    const child = spawn('systemd-socket-activate', ['-l', path, process.execPath, bin, directory])
-    try {
-      await vi.waitUntil(() => existsSync(path))
-      expect(await getOverSocket(path, '/app/')).toBe('page')
-    } finally {
-      child.kill('SIGTERM')
-      await once(child, 'close')
-    }
-    expect(child.exitCode).toBe(0)
-  })
+  test.skipIf(!systemdActivate)(
+    'starts the command at the first connection, and serves that connection',
+    async () => {
+      const path = await socketPath()
+      const bin = new URL('../../bin/serve-dist.js', import.meta.url).pathname
+      const child = spawn('systemd-socket-activate', ['-l', path, process.execPath, bin, directory])
+      try {
+        await vi.waitUntil(() => existsSync(path))
+        expect(await getOverSocket(path, '/app/')).toBe('page')
+      } finally {
+        child.kill('SIGTERM')
+        await once(child, 'close')
+      }
+      expect(child.exitCode).toBe(0)
+    },
+  )
 })
 
 describe.skipIf(process.platform === 'win32')('the process', () => {
-  test('of which nothing was started yet ends at the first signal', async () => {
-    // The module never finishes loading, and tells when it begins to.
+  test('ends at the first signal if it has not started yet', async () => {
+    // The module never finishes loading, and writes a file when it starts to load.
     const module = join(await temporaryDirectory(), 'entry.mjs')
     await writeFile(
       module,
@@ -262,7 +268,7 @@ describe.skipIf(process.platform === 'win32')('the process', () => {
     expect(code).toBe(143)
   })
 
-  test('ends with its server, whatever an application still has under way', async () => {
+  test('ends after its server although the application has pending work', async () => {
     const module = join(await temporaryDirectory(), 'entry.mjs')
     await writeFile(
       module,
@@ -274,8 +280,8 @@ describe.skipIf(process.platform === 'win32')('the process', () => {
   })
 
   test.each([
-    ['production where it is not set', '', 'production'],
-    ['as it was set', 'staging', 'staging'],
+    ['production if it is not set', '', 'production'],
+    ['its own value if it is set', 'staging', 'staging'],
   ])('gives an application NODE_ENV, %s', async (_case, given, seen) => {
     const module = join(await temporaryDirectory(), 'entry.mjs')
     await writeFile(
@@ -288,7 +294,7 @@ describe.skipIf(process.platform === 'win32')('the process', () => {
     expect(await stop(command)).toBe(0)
   })
 
-  test('cuts off at the end of --grace what has not finished, and ends with exit code 0', async () => {
+  test('cuts off unfinished responses at the end of --grace, and ends with exit code 0', async () => {
     const command = spawnCommand([directory, '--port', '0', '--grace', '200ms'])
     const { port } = await command.listening
     const { socket } = await openConnection(port)
@@ -302,7 +308,7 @@ describe.skipIf(process.platform === 'win32')('the process', () => {
   test.each([
     ['one process', []],
     ['two workers', ['--workers', '2']],
-  ])('warns once of a flag that does nothing, and serves: %s', async (_how, more) => {
+  ])('warns once of a flag without effect, and serves: %s', async (_how, more) => {
     const command = spawnCommand([directory, '--port', '0', '--trust-proxy', '1', ...more])
     await command.listening
     command.child.kill('SIGTERM')
@@ -319,13 +325,13 @@ describe.skipIf(process.platform === 'win32')('the process', () => {
       ['--socket', '/s:999'],
       /--socket: expected a path and permissions in octal digits such as \/s:660, found "\/s:999"/,
     ],
-  ])('refuses %j', async (args, message) => {
+  ])('rejects %j', async (args, message) => {
     const { code, stderr } = await spawnCommand([directory, '--port', '0', ...args]).exited
     expect(code).toBe(1)
     expect(stderr).toMatch(message)
   })
 
-  test('as number 1 of a container drains at SIGTERM', async ({ skip }) => {
+  test('drains at SIGTERM as process 1 of a container', async ({ skip }) => {
     const namespace = ['--fork', '--pid', '--mount-proc', '--kill-child']
     const isAllowed = await promisify(execFile)('unshare', [...namespace, 'true']).then(
       () => true,
@@ -339,7 +345,7 @@ describe.skipIf(process.platform === 'win32')('the process', () => {
     const idle = await openConnection(port)
     idle.send(formatRequest({ target: '/app/' }))
     await idle.receive()
-    // unshare hands no signals on: its child, which is number 1 inside, has another number out here.
+    // unshare forwards no signals. Its child is process 1 inside, and has another ID outside.
     const children = await readFile(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8')
     process.kill(Number(children), 'SIGTERM')
     await once(child, 'close')
@@ -348,12 +354,12 @@ describe.skipIf(process.platform === 'win32')('the process', () => {
   })
 })
 
-// A process that is halted takes nothing: what comes waits for it in the system's queue.
-describe.skipIf(process.platform === 'win32')('SIGTERM while connections wait to be taken', () => {
+// A stopped process accepts no connections, so they wait in the kernel's queue.
+describe.skipIf(process.platform === 'win32')('SIGTERM while connections wait in the queue', () => {
   test.each([
     ['HTTP', 100, undefined],
     ['HTTPS', 10, dialTls],
-  ])('is obeyed once each of them is answered: %s', async (_scheme, count, dial) => {
+  ])('takes effect after each of them is answered: %s', async (_scheme, count, dial) => {
     const { cert, key } = await writeCertificate()
     const flags = dial === undefined ? [] : ['--tls-cert', cert, '--tls-key', key]
     const { child, exited, listening } = spawnCommand([directory, '--port', '0', ...flags])
@@ -374,7 +380,7 @@ describe.skipIf(process.platform === 'win32')('SIGTERM while connections wait to
   test.each([
     ['HTTP', undefined],
     ['HTTPS', dialTls],
-  ])('ends those that it takes when --grace is over: %s', async (_scheme, dial) => {
+  ])('closes them at the end of --grace: %s', async (_scheme, dial) => {
     const module = join(await temporaryDirectory(), 'entry.mjs')
     await writeFile(module, 'export default () => {}')
     const { cert, key } = await writeCertificate()
@@ -394,7 +400,7 @@ describe.skipIf(process.platform === 'win32')('SIGTERM while connections wait to
     for (const { socket } of connections) socket.destroy()
   })
 
-  test('takes any number of them that ask nothing', async () => {
+  test('closes any number of them that send nothing', async () => {
     const { child, exited, listening } = spawnCommand([directory, '--port', '0'])
     const { port } = await listening
     child.kill('SIGSTOP')

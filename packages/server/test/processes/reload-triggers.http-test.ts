@@ -24,7 +24,7 @@ async function start(flags: readonly string[] = [], folder?: string): Promise<Se
   return { directory, command, page }
 }
 
-/** Builds as Vite does by default: the folder is emptied first. */
+/** Builds like Vite by default: it empties the folder first. */
 async function rebuild(directory: string, page: string): Promise<void> {
   await rm(directory, { recursive: true })
   await mkdir(directory)
@@ -40,7 +40,7 @@ async function stop({ command: { child, exited } }: Served): Promise<number | nu
 const patience = { timeout: 10_000 }
 
 describe.skipIf(process.platform === 'win32')('SIGHUP', () => {
-  test('ends nothing when whoever reads the errors has gone, nor while the server stops', async () => {
+  test('does not end the process if stderr has no reader, nor during a stop', async () => {
     const served = await start()
     served.command.child.stderr?.destroy()
     await rebuild(served.directory, 'second')
@@ -58,7 +58,7 @@ describe.skipIf(process.platform === 'win32')('SIGHUP', () => {
   test.each([
     ['one process', [], 1],
     ['two workers', ['--workers', '2'], 2],
-  ])('during the start is answered after it, %s', async (_what, flags, count) => {
+  ])('takes effect after the start if it arrives during the start, %s', async (_what, flags, count) => {
     const signs = await temporaryDirectory()
     const go = join(signs, 'go')
     const module = join(signs, 'entry.mjs')
@@ -73,7 +73,7 @@ describe.skipIf(process.platform === 'win32')('SIGHUP', () => {
     const command = spawnCommand([directory, '--port', '0', '--ssr', module, ...flags])
     const loading = async (): Promise<number> =>
       (await readdir(signs)).filter((name) => name.startsWith('loading-')).length
-    // Each process loads its build first.
+    // Each process loads its build before its module.
     await vi.waitUntil(async () => (await loading()) === count, patience)
     await rebuild(directory, 'second')
     for (const worker of await readChildProcessIds(command.child.pid)) process.kill(worker, 'SIGHUP')
@@ -102,7 +102,7 @@ describe.skipIf(process.platform === 'win32')('SIGHUP', () => {
     expect((await command.exited).code).toBe(0)
   })
 
-  test('serves the build that is there now, and says so', async () => {
+  test('serves the current build of the folder, and prints its ID', async () => {
     const served = await start()
     await rebuild(served.directory, 'second')
     expect(await served.page()).toBe('first')
@@ -124,7 +124,7 @@ describe.skipIf(process.platform === 'win32')('SIGHUP', () => {
     expect(await stop(served)).toBe(0)
   })
 
-  test('refuses a build that is not whole with all its problems, and serves on', async () => {
+  test('rejects an incomplete build with all its problems, and keeps serving', async () => {
     const served = await start()
     await rebuild(served.directory, 'second')
     await truncate(join(served.directory, 'index.html'), 2)
@@ -132,7 +132,7 @@ describe.skipIf(process.platform === 'win32')('SIGHUP', () => {
     await vi.waitFor(
       () =>
         expect(served.command.complaints()).toMatch(
-          /^serve-dist: reload refused, still serving \w{12}:\n.*1 file is not what the manifest says.*\n {2}Deploy .*\n {2}index\.html: has 2 bytes, the manifest says 6\n$/,
+          /^serve-dist: reload refused, still serving \w{12}:\n.*1 file differs from the manifest.*\n {2}Deploy .*\n {2}index\.html: has 2 bytes, the manifest says 6\n$/,
         ),
       patience,
     )
@@ -142,14 +142,14 @@ describe.skipIf(process.platform === 'win32')('SIGHUP', () => {
 })
 
 describe('--watch', () => {
-  test('goes on while the folder is a link that leads round in a circle, and takes what comes then', async () => {
+  test('continues while the folder is a circular link, and loads the next build', async () => {
     const folder = await temporaryDirectory()
     const link = join(folder, 'dist')
     await symlink(await buildFixture({ 'index.html': 'first' }), link)
     const served = await start(['--watch'], link)
     await rm(link)
     await symlink(link, link)
-    // Each look finds the circle; the next build shows that they go on.
+    // Each check finds the circular link. The next build shows that the checks continue.
     await served.page()
     const next = join(folder, 'next')
     await symlink(await buildFixture({ 'index.html': 'second' }), next)
@@ -168,7 +168,7 @@ describe('--watch', () => {
     expect(await stop(served)).toBe(0)
   })
 
-  test.skipIf(process.platform === 'win32')('serves the build that a link leads to now', async () => {
+  test.skipIf(process.platform === 'win32')('serves the build that a link now refers to', async () => {
     const releases = await temporaryDirectory()
     await cp(await buildFixture({ 'index.html': 'first' }), join(releases, '1'), { recursive: true })
     await cp(await buildFixture({ 'index.html': 'second' }), join(releases, '2'), { recursive: true })
@@ -182,7 +182,7 @@ describe('--watch', () => {
     expect(await stop(served)).toBe(0)
   })
 
-  test('serves on while there is no manifest, and without a word', async () => {
+  test('keeps serving without a message while the manifest is missing', async () => {
     const served = await start(['--watch'])
     await rm(join(served.directory, manifestPath))
     await rm(join(served.directory, 'index.html'))
@@ -193,12 +193,12 @@ describe('--watch', () => {
     expect(served.command.complaints()).toMatch(/^serve-dist: now serving build \w{12}[^\n]*\n$/)
   })
 
-  test('tries a build again whose files come after its manifest, and tells of it once', async () => {
+  test('retries a build whose files arrive after its manifest, and reports it once', async () => {
     const served = await start(['--watch'])
     const next = await buildFixture({ 'index.html': 'second', 'late.txt': 'late' })
     await rm(join(served.directory, manifestPath))
     await cp(join(next, 'index.html'), join(served.directory, 'index.html'))
-    // As rsync sorts them.
+    // rsync copies in this order.
     await cp(join(next, manifestPath), join(served.directory, `${manifestPath}.new`))
     await rename(join(served.directory, `${manifestPath}.new`), join(served.directory, manifestPath))
     await vi.waitFor(() => expect(served.command.complaints()).toContain('late.txt: is missing'), patience)

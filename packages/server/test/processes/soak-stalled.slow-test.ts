@@ -19,14 +19,17 @@ import { stallingClients } from '../support/soak/stalling-clients.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 
 const seconds = Number(process.env['SERVE_DIST_SOAK_SECONDS'] ?? 160)
-/** Node does not see that a client has gone while a write waits for it: its limit ends it, after 65 seconds at most. */
+/**
+ * In seconds. Node does not notice a client that leaves during a blocked write, until its limit of 65
+ * seconds.
+ */
 const warmUp = Math.max(0.4 * seconds, 90)
-/** The server's own limits end stalling clients where there is time for it: the longest two take 130 seconds. */
+/** Stalled clients end at the server's own limits if there is time: the two longest take 130 seconds. */
 const patience = warmUp > 200 ? Number.POSITIVE_INFINITY : 20
-/** Seconds between swaps, and between stalling clients of each kind. */
+/** Seconds between swaps, and between stalled clients of each kind. */
 const pace = 3
 
-/** Over TLS the native engine is tried where both are. */
+/** Over TLS, the native engine is tested if both are available. */
 const cases = [
   ['http', 'node'],
   ['https', 'node'],
@@ -38,10 +41,10 @@ interface Sample {
   readonly holdings: Holdings
 }
 
-// Descriptors are counted in /proc, and signals carry the questions.
+// The test counts descriptors in /proc, and requests counts by signals.
 describe.skipIf(process.platform !== 'linux')(`for ${seconds} seconds of swaps and stalled clients`, () => {
   test.concurrent.each(cases)(
-    'descriptors and memory are flat: %s by the %s engine',
+    'descriptors and memory stay constant: %s by the %s engine',
     async (scheme, engine) => {
       const large = incompressibleBytes(10 * 1024 * 1024)
       const releases = await Promise.all(
@@ -70,14 +73,14 @@ describe.skipIf(process.platform !== 'linux')(`for ${seconds} seconds of swaps a
       const work = [
         ask(ending),
         stall(ending),
-        engine === 'native' ? breakOff(ending) : Promise.resolve(0),
+        engine === 'native' ? runBrokenClients(ending) : Promise.resolve(0),
         every(over.signal, pace, async () => {
           swaps += 1
           await deploy(swaps)
           command.child.kill('SIGHUP')
         }),
       ]
-      // What fails is told at once, with what the server said.
+      // A failure ends the test at once, with the output of the server.
       const failed = Promise.all(work).catch((cause: unknown) => {
         throw new Error(`after ${Math.round(performance.now() / 1000)} s: ${command.complaints()}`, { cause })
       })
@@ -97,7 +100,7 @@ describe.skipIf(process.platform !== 'linux')(`for ${seconds} seconds of swaps a
       expect(swaps).toBeGreaterThan(seconds / pace / 4)
       expect(answers).toBeGreaterThan(seconds)
       for (const { perMinute, mean } of Object.values(slopes)) {
-        // In the time that was measured: a twentieth, and what chance makes of few.
+        // The limit for the measured time: a twentieth of the mean, and the noise of few samples.
         expect(perMinute * ((seconds - warmUp) / 60)).toBeLessThan(mean / 20 + 5)
       }
       expect(command.complaints()).not.toMatch(/refused|failed|Error/)
@@ -114,7 +117,7 @@ interface Ending {
   readonly signal: AbortSignal
 }
 
-/** Acts every so many seconds until it is over; answers how often. */
+/** Acts at an interval until the signal. Returns the number of runs. */
 async function every(signal: AbortSignal, pause: number, act: () => Promise<void>): Promise<number> {
   let count = 0
   for (; !signal.aborted; count += 1) {
@@ -124,7 +127,7 @@ async function every(signal: AbortSignal, pause: number, act: () => Promise<void
   return count
 }
 
-/** Asks as clients do that mean well, and compares each body with its validator. */
+/** Sends valid requests, and compares each body with its validator. */
 async function ask({ scheme, command: { port }, signal }: Ending): Promise<number> {
   const options = { keepAlive: true, maxSockets: 1 }
   const agent = scheme === 'http' ? new Agent(options) : new TlsAgent(options)
@@ -146,7 +149,7 @@ async function ask({ scheme, command: { port }, signal }: Ending): Promise<numbe
   return count
 }
 
-/** Opens a client of each kind again and again. */
+/** Repeatedly opens a stalled client of each kind. */
 async function stall({ scheme, command: { port }, signal }: Ending): Promise<number> {
   const opened: Socket[] = []
   const ways = Object.values(stallingClients[scheme])
@@ -161,8 +164,10 @@ async function stall({ scheme, command: { port }, signal }: Ending): Promise<num
   return opened.length
 }
 
-/** Clients that reset their connection amid what they ask for, or send nonsense; answers how many. */
-async function breakOff({ command: { port }, signal }: Ending): Promise<number> {
+/**
+ * Starts clients that reset their connection in mid-request, or send malformed input. Returns their number.
+ */
+async function runBrokenClients({ command: { port }, signal }: Ending): Promise<number> {
   const requests = [
     formatRequest({ target: '/large.bin' }),
     formatRequest({ target: '/medium.bin' }).repeat(20),
@@ -177,7 +182,7 @@ async function breakOff({ command: { port }, signal }: Ending): Promise<number> 
     for (const request of requests) {
       const connection = await openConnection(port)
       connection.send(request)
-      // Some are reset before they are read, some with an answer under way.
+      // Some connections are reset before the server reads, some during a response.
       await delay((count % 7) * 3)
       connection.socket.resetAndDestroy()
       count += 1
@@ -186,7 +191,7 @@ async function breakOff({ command: { port }, signal }: Ending): Promise<number> 
   return count
 }
 
-/** Looks at the process twenty times after the warm-up. */
+/** Measures the process twenty times after the warm-up. */
 async function watch({ measure }: SoakCommand): Promise<Sample[]> {
   const begun = performance.now()
   await delay(warmUp * 1000)
@@ -198,7 +203,7 @@ async function watch({ measure }: SoakCommand): Promise<Sample[]> {
   return samples
 }
 
-/** The slope of the line that fits best (least squares). */
+/** Returns the slope of the best line (least squares). */
 function slopeOf(
   samples: readonly Sample[],
   valueOf: (holdings: Holdings) => number,

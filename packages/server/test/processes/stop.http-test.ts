@@ -13,7 +13,7 @@ import type { StartedServer } from '../support/start-server.ts'
 import { isNative, testedEngine } from '../support/tested-engine.ts'
 
 const large = Buffer.alloc(16 * 1024 * 1024, 'abcdefg')
-/** Longer than any test may take: a stop that waits for its end fails. */
+/** Longer than any test may take. A stop that waits for it fails the test. */
 const longGracePeriod = 600_000
 
 let directory: string
@@ -34,7 +34,7 @@ async function start({
   return { ...server, port: Number(new URL(server.url).port) }
 }
 
-/** What becomes of clients that connect in the very moment in which a server stops. */
+/** Returns the results of clients that connect while a server stops. */
 async function connectWhileStopping(server: RunningServer, port: number): Promise<string[]> {
   const closed = server.close()
   const outcomes = Array.from({ length: 40 }, async () => {
@@ -50,7 +50,7 @@ async function connectWhileStopping(server: RunningServer, port: number): Promis
 }
 
 describe('close', () => {
-  test('closes connections that wait for a next request at once', async () => {
+  test('closes idle connections at once', async () => {
     const server = await start()
     const connection = await openConnection(server.port)
     connection.send(formatRequest({}))
@@ -63,14 +63,14 @@ describe('close', () => {
     ['whole', 'x'.repeat(10)],
     ['in part', 'x'.repeat(5)],
   ])(
-    'closes connections at once whose last request got its body after its answer, %s',
+    'closes connections at once whose last request body arrived after the response, %s',
     async (_what, body) => {
       const server = await start()
       const connection = await openConnection(server.port)
       connection.send(formatRequest({ method: 'POST', fields: { 'Content-Length': '10' } }))
       expect((await connection.receive()).status).toBe(405)
       connection.send(body)
-      // Whoever is answered later has been read later.
+      // A later response shows that the server has read the earlier bytes.
       const other = await openConnection(server.port)
       other.send(formatRequest({}))
       await other.receive()
@@ -79,7 +79,7 @@ describe('close', () => {
     },
   )
 
-  test('closes connections on which nothing ever came within a second', async () => {
+  test('closes connections without any bytes within a second', async () => {
     const server = await start()
     const connection = await openConnection(server.port)
     const used = await openConnection(server.port)
@@ -93,12 +93,12 @@ describe('close', () => {
     ['from memory', Infinity],
     ['streamed', 0],
   ])(
-    'lets an answer in flight finish, %s, then ends without waiting for the grace period',
+    'lets a response in progress finish, %s, then ends before the grace period does',
     async (_how, largestBody) => {
       const server = await start({ largestBody })
       const socket = connect({ port: server.port, host: '127.0.0.1' })
       socket.write(formatRequest({ target: '/large.bin' }))
-      // Not a byte is read before the server is told to stop; it can have sent only what buffers hold.
+      // The client reads nothing before the stop, so the server has sent only what buffers hold.
       await once(socket, 'readable')
       const closed = server.close()
       const received = await buffer(socket)
@@ -107,7 +107,7 @@ describe('close', () => {
     },
   )
 
-  test('answers what was pipelined behind it with Connection: close', async () => {
+  test('answers a pipelined request after it with Connection: close', async () => {
     const server = await start()
     const connection = await openConnection(server.port)
     connection.send(formatRequest({ target: '/large.bin' }))
@@ -121,14 +121,14 @@ describe('close', () => {
     await closed
   })
 
-  test('answers the first request of a connection that has only just come', async () => {
+  test('answers the first request of a new connection', async () => {
     const server = await start()
     const connection = await openConnection(server.port)
     const idle = await openConnection(server.port)
     idle.send(formatRequest({}))
     await idle.receive()
     const closed = server.close()
-    // It is closed by then, and so the server is past its look at what is idle.
+    // The idle connection closes when the server has checked for idle ones.
     await idle.rest()
     connection.send(formatRequest({}))
     const response = await connection.receive()
@@ -136,7 +136,7 @@ describe('close', () => {
     await closed
   })
 
-  test('takes no new connections', async () => {
+  test('accepts no new connections', async () => {
     const server = await start()
     await server.close()
     const socket = connect({ port: server.port, host: '127.0.0.1' })
@@ -144,25 +144,26 @@ describe('close', () => {
   })
 
   test.skipIf(process.platform !== 'linux')(
-    'refuses connections that come in the same moment, but for one or two, and resets none',
-    // Threads of the native engine hear of the stop a moment later: on a busy machine they may have answered all by then.
+    'refuses simultaneous connections, except for one or two, and resets none',
+    // Threads of the native engine stop slightly later. On a busy machine, they may accept all of these
+    // connections.
     { retry: isNative ? 2 : 0 },
     async () => {
       const server = await start()
       const outcomes = await connectWhileStopping(server, server.port)
-      // The native engine has stopped listening before the first of them comes.
+      // The native engine stops listening before the first of them connects.
       expect(new Set([...outcomes, '200'])).toEqual(new Set(['200', 'ECONNREFUSED']))
       expect(outcomes.indexOf('ECONNREFUSED')).toBeLessThanOrEqual(3)
     },
   )
 
-  test('leaves the queue of a socket as it is on which somebody else goes on to listen', async () => {
+  test('does not change the backlog of a socket on which another process listens', async () => {
     const socket = await openListeningSocket()
     const command = spawnCommand([directory], { inherited: socket.descriptor })
     await command.listening
     command.child.kill('SIGTERM')
     await command.exited
-    // Nobody accepts them: a queue that had no room for one would never take it.
+    // No process accepts these connections. A backlog of 0 would never complete them.
     const connections = Array.from({ length: 40 }, async () => {
       const client = connect({ port: socket.port, host: '127.0.0.1' })
       await once(client, 'connect')
@@ -172,11 +173,11 @@ describe('close', () => {
     socket.close()
   })
 
-  test('destroys what has not finished after the grace period', async () => {
+  test('destroys unfinished responses after the grace period', async () => {
     const server = await start({ gracePeriod: 200 })
     const socket = connect({ port: server.port, host: '127.0.0.1' })
     socket.on('error', () => {
-      // The reset that is looked for.
+      // The test expects this reset.
     })
     socket.write(formatRequest({ target: '/large.bin' }))
     await once(socket, 'readable')
@@ -190,7 +191,7 @@ describe('close', () => {
   })
 
   test.each(['1.0', '1.1'])(
-    'resets no download that is under way at the end of the grace period: HTTP/%s',
+    'ends a download at the end of the grace period without a reset: HTTP/%s',
     async (version) => {
       const server = await start({ gracePeriod: 200, largestBody: Infinity })
       const socket = connect({ port: server.port, host: '127.0.0.1', allowHalfOpen: true })
@@ -205,7 +206,7 @@ describe('close', () => {
     },
   )
 
-  test('takes a grace period that no timer can wait for as the longest one', async () => {
+  test('limits a grace period to the longest possible timer', async () => {
     const server = await start({ gracePeriod: Infinity })
     const socket = connect({ port: server.port, host: '127.0.0.1' })
     socket.write(formatRequest({ target: '/large.bin' }))
@@ -216,7 +217,7 @@ describe('close', () => {
     await closed
   })
 
-  test('may be called again, and ends for all at once', async () => {
+  test('may be called again, and all calls end together', async () => {
     const server = await start()
     await Promise.all([server.close(), server.close()])
     await expect(server.close()).resolves.toBeUndefined()

@@ -1,14 +1,14 @@
 import { loadEngine } from '@serve-dist/engine'
 import { describe, expect, test, vi } from 'vitest'
 import { writeCertificate } from '../support/make-certificate.ts'
-import { numberedBuilds } from '../support/numbered-builds.ts'
+import { createNumberedBuilds } from '../support/create-numbered-builds.ts'
 import { startSoakCommand } from '../support/soak/soak-command.ts'
 import { spawnCommand } from '../support/spawn-command.ts'
 import { startSwapClients } from '../support/swap-clients.ts'
 
 const swaps = 100
 
-/** Enough for what is of the transport's or the workers' making; how builds are kept is what the hundred are about. */
+/** Enough swaps for transports and workers. The 100 swaps below test how builds are kept. */
 const fewSwaps = 5
 
 describe.skipIf(process.platform !== 'linux')('a server under full load', () => {
@@ -19,8 +19,8 @@ describe.skipIf(process.platform !== 'linux')('a server under full load', () => 
     ['by two workers', 'http', ['--workers', '2']],
     ['over TLS', 'https', []],
     ['by two workers, streamed, over TLS', 'https', ['--workers', '2', '--memory-budget', '50']],
-  ] as const)(`swaps ${fewSwaps} builds %s as well`, async (_how, scheme, flags) => {
-    const builds = await numberedBuilds(fewSwaps + 1)
+  ] as const)(`swaps ${fewSwaps} builds %s`, async (_how, scheme, flags) => {
+    const builds = await createNumberedBuilds(fewSwaps + 1)
     await builds.deploy()
     const { cert, key } = await writeCertificate()
     const tls = scheme === 'https' ? ['--tls-cert', cert, '--tls-key', key] : []
@@ -44,8 +44,8 @@ describe.skipIf(process.platform !== 'linux')('a server under full load', () => 
     expect((await command.exited).code).toBe(0)
   })
 
-  test('swaps 100 builds without one answer that fails, breaks off or is of two builds', async () => {
-    const builds = await numberedBuilds(swaps + 1)
+  test('swaps 100 builds without a failed, truncated or mixed response', async () => {
+    const builds = await createNumberedBuilds(swaps + 1)
     await builds.deploy()
     const signalled = await startSoakCommand([builds.directory])
     const watching = await startSoakCommand([builds.directory, '--memory-budget', '50', '--watch'])
@@ -93,7 +93,7 @@ describe.skipIf(process.platform !== 'linux')('a server under full load', () => 
         { timeout: 10_000, interval: 200 },
       )
       console.log(`${how}: ${JSON.stringify({ before, after })}`)
-      // Half of what one more build would hold.
+      // Half the memory of one more build.
       expect.soft(after.heap - before.heap, how).toBeLessThan(10_000_000)
     }
   })

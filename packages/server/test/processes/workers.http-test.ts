@@ -18,7 +18,7 @@ import { temporaryDirectory } from '../support/temporary-directory.ts'
 import { twoProcessFlags } from '../support/two-process-flags.ts'
 
 const large = Buffer.alloc(16 * 1024 * 1024, 'abcdefg')
-/** A start of Node takes a while on a machine that is busy. */
+/** Starting Node is slow on a busy machine. */
 const patience = { timeout: 20_000, interval: 100 }
 const isHashed = (path: string): boolean => path.startsWith('assets/')
 const two = ['--port', '0', '--workers', '2']
@@ -36,7 +36,7 @@ async function stop({ child, exited }: RunningCommand): Promise<number | null> {
   return code
 }
 
-/** A module for `--ssr`. */
+/** Writes a module for `--ssr`. */
 async function writeModule(text: string): Promise<string> {
   const file = join(await temporaryDirectory(), 'entry.mjs')
   await writeFile(file, text)
@@ -49,7 +49,10 @@ async function ask(connection: Connection, target: string): Promise<string> {
   return body.toString('latin1', 0, 100)
 }
 
-/** Two workers in which a statement runs before each file is opened: it sees `path`, `cluster` and `fs`. */
+/**
+ * Starts two workers that run a statement before they open a file. Its variables are `path`, `cluster` and
+ * `fs`.
+ */
 function spawnWithFault(folder: string, statement: string): RunningCommand {
   const fault = `
     import cluster from 'node:cluster'
@@ -69,13 +72,13 @@ function spawnWithFault(folder: string, statement: string): RunningCommand {
 interface FaultyWorkers {
   readonly command: RunningCommand
   readonly folder: string
-  /** Names the worker that cannot read the page, by its number. */
+  /** A file with the number of the worker that cannot read the page. */
   readonly ill: string
-  /** What sixteen new connections are answered with. */
+  /** Returns the pages that 16 new connections get. */
   readonly pages: () => Promise<string[]>
 }
 
-/** Two workers, each of which can be made to see a bad disk. */
+/** Starts two workers, each of which can simulate a bad disk. */
 async function startWithFaults(): Promise<FaultyWorkers> {
   const ill = join(await temporaryDirectory(), 'ill')
   await writeFile(ill, '')
@@ -110,7 +113,7 @@ describeBlackBox({
 })
 
 describe.skipIf(process.platform !== 'linux')('--workers', () => {
-  test('starts so many processes, and tells in one line what each of them takes', async () => {
+  test('starts this number of processes, and prints the memory of each in one line', async () => {
     const command = spawnCommand([directory, '--port', '0', '--engine', 'node', '--workers', '3'])
     const { line } = await command.listening
     expect(line).toMatch(
@@ -126,7 +129,7 @@ describe.skipIf(process.platform !== 'linux')('--workers', () => {
     [['--workers', '1'], {}],
     [[], { WORKERS: '1' }],
     [[], { WORKERS: '' }],
-  ])('%j with %j is this process alone', async (args, env) => {
+  ])('%j with %j uses only this process', async (args, env) => {
     const command = spawnCommand([directory, '--port', '0', ...args], { env })
     const { line } = await command.listening
     expect(line).not.toContain('worker')
@@ -134,13 +137,13 @@ describe.skipIf(process.platform !== 'linux')('--workers', () => {
     await stop(command)
   })
 
-  test('refuses what is no number', async () => {
+  test('rejects a value that is not a number', async () => {
     const { code, stderr } = await spawnCommand([directory, '--workers', 'many']).exited
     expect(code).toBe(1)
     expect(stderr).toMatch(/--workers: expected auto or a whole number from 1 to 1024, found "many"/)
   })
 
-  test('refuses pages that the manifest does not list at the start, and never in the place of a worker', async () => {
+  test('rejects unlisted pages at the start, but not when it replaces a worker', async () => {
     const folder = await buildFixture({ 'index.html': 'page', 'app.js': 'script' })
     const opsPort = await freePort()
     const command = spawnCommand([folder, ...processes, '--ops', `127.0.0.1:${opsPort}`])
@@ -163,17 +166,17 @@ describe.skipIf(process.platform !== 'linux')('--workers', () => {
     expect(again.stderr).toMatch(/^serve-dist: SD_PAGES_UNLISTED: /)
   })
 
-  test('tells once what none of them can serve: exit code 1 and no stack trace', async () => {
+  test('reports once that no worker can serve the build: exit code 1 and no stack trace', async () => {
     const missing = join(directory, 'nowhere')
     const { code, stdout, stderr } = await spawnCommand([missing, ...processes]).exited
     expect([code, stdout, stderr]).toEqual([
       1,
       '',
-      `serve-dist: SD_BUILD_NOT_FOUND: ${missing}: no such folder; build first, or name the folder that the build wrote\n`,
+      `serve-dist: SD_BUILD_NOT_FOUND: ${missing}: the folder does not exist. Build first, or pass the folder that the build wrote.\n`,
     ])
   })
 
-  test('tells once what the build asks for and nobody does', async () => {
+  test('warns once about rules of the build that have no effect', async () => {
     const folder = await buildFixture({ 'index.html': 'page', _redirects: '/a /b 301 Country=at\n' })
     const command = spawnCommand([folder, ...processes])
     await command.listening
@@ -182,7 +185,7 @@ describe.skipIf(process.platform !== 'linux')('--workers', () => {
     expect(stderr.match(/warning/g)).toHaveLength(1)
   })
 
-  test('says who has the port', async () => {
+  test('reports that the port is in use', async () => {
     const first = spawnCommand([directory, '--port', '0'])
     const { port } = await first.listening
     const { code, stderr } = await spawnCommand([directory, '--port', String(port), '--workers', '2']).exited
@@ -193,18 +196,18 @@ describe.skipIf(process.platform !== 'linux')('--workers', () => {
     await stop(first)
   })
 
-  test('gives up a module that ends every worker at its start, with exit code 1', async () => {
+  test('stops after a module has ended every worker at its start, with exit code 1', async () => {
     const module = await writeModule('process.exit(3)')
     const { code, stdout, stderr } = await spawnCommand([directory, ...two, '--ssr', module]).exited
     expect([code, stdout]).toEqual([1, ''])
     expect(stderr).toMatch(/a worker ended by exit code 3; another one starts in 100 ms\n/)
     expect(stderr).toMatch(
-      /\nserve-dist: SD_WORKERS_FAILED: 5 workers in a row ended soon after they were started, the last by exit code 3\n$/,
+      /\nserve-dist: SD_WORKERS_FAILED: 5 workers in a row ended shortly after their start, the last one by exit code 3\n$/,
     )
     expect(stderr).not.toMatch(/^\s+at /m)
   })
 
-  test('replaces a worker that dies, and the requests to the others do not notice', async () => {
+  test('replaces a worker that dies, without failed requests to the others', async () => {
     const module = await writeModule(
       'export default (request, response) => response.end(String(process.pid))',
     )
@@ -212,7 +215,7 @@ describe.skipIf(process.platform !== 'linux')('--workers', () => {
     const { port } = await command.listening
     const before = await readChildProcessIds(command.child.pid)
     const connections = new Map<Connection, number>()
-    // Whoever is free takes a connection: some more until all have one.
+    // Any idle worker accepts a connection, so open more until each has one.
     const openUntil = async (pids: number): Promise<void> => {
       await vi.waitUntil(async () => {
         const opened = await Promise.all(Array.from({ length: 8 }, () => openConnection(port)))
@@ -252,7 +255,7 @@ describe.skipIf(process.platform !== 'linux')('--workers', () => {
     expect(command.complaints()).toBe('serve-dist: a worker ended by SIGKILL; another one starts in 100 ms\n')
   })
 
-  test('ends with a stack trace at a fault of the primary: only the application may fail and be served on', async () => {
+  test('ends with a stack trace at a fault of the primary process, because only applications may fail', async () => {
     const module = await writeModule('export default (request, response) => response.end()')
     const fault = `
       import cluster from 'node:cluster'
@@ -268,7 +271,7 @@ describe.skipIf(process.platform !== 'linux')('--workers', () => {
     expect(stderr).not.toContain('the application failed')
   })
 
-  test('keeps the port that it has found when all workers die at once', async () => {
+  test('keeps its port if all workers die at once', async () => {
     const command = spawnCommand([directory, ...processes])
     const { port } = await command.listening
     const before = await readChildProcessIds(command.child.pid)
@@ -283,7 +286,7 @@ describe.skipIf(process.platform !== 'linux')('--workers', () => {
     expect(await stop(command)).toBe(0)
   })
 
-  test('drains all workers at a signal that only the primary is to obey', async () => {
+  test('drains all workers at a signal to the process group', async () => {
     const command = spawnCommand([directory, ...processes, '--memory-budget', '1k'])
     const { port } = await command.listening
     const workers = await readChildProcessIds(command.child.pid)
@@ -295,7 +298,7 @@ describe.skipIf(process.platform !== 'linux')('--workers', () => {
       await once(socket, 'data')
       socket.pause()
     }
-    // As a terminal does, and systemd: everybody in the group gets the signal, in any order.
+    // A terminal and systemd send the signal to the whole group, in any order.
     for (const worker of workers) process.kill(worker, 'SIGINT')
     for (const worker of workers) process.kill(worker, 'SIGTERM')
     expect(await Promise.all(idle.map((connection) => ask(connection, '/')))).toEqual(idle.map(() => 'page'))
@@ -311,7 +314,7 @@ describe.skipIf(process.platform !== 'linux')('--workers', () => {
     expect([code, stderr]).toEqual([0, ''])
   })
 
-  test('a second signal ends all at once, with exit code 1', async () => {
+  test('ends at once at a second signal, with exit code 1', async () => {
     const { child, exited, listening } = spawnCommand([directory, ...processes])
     const { port } = await listening
     const workers = await readChildProcessIds(child.pid)
@@ -319,7 +322,7 @@ describe.skipIf(process.platform !== 'linux')('--workers', () => {
     await ask(idle, '/')
     const socket = connect({ port, host: '127.0.0.1' })
     socket.on('error', () => {
-      // It is cut off in mid-body.
+      // The connection is cut off in mid-body.
     })
     socket.write(formatRequest({ target: '/large.bin' }))
     await once(socket, 'readable')
@@ -332,7 +335,7 @@ describe.skipIf(process.platform !== 'linux')('--workers', () => {
     socket.destroy()
   })
 
-  test('ends a worker that is stuck after the grace period, and then with exit code 0', async () => {
+  test('kills a stuck worker after the grace period, and ends with exit code 0', async () => {
     const sign = join(await temporaryDirectory(), 'stuck')
     const module = await writeModule(
       `import { writeFileSync } from 'node:fs'
@@ -343,16 +346,16 @@ describe.skipIf(process.platform !== 'linux')('--workers', () => {
     const workers = await readChildProcessIds(command.child.pid)
     const { socket } = await openConnection(port)
     socket.write(formatRequest({ target: '/stuck' }))
-    // Else the same worker could take the next connection before it reads from this one.
+    // Otherwise this worker might accept the next connection before it reads this request.
     await vi.waitUntil(() => existsSync(sign), 10_000)
-    // The other one answers what comes after it.
+    // The other worker answers later requests.
     await rawRequest(port)
     expect(await stop(command)).toBe(0)
     expect(await Promise.all(workers.map(isAlive))).toEqual([false, false])
     socket.destroy()
   })
 
-  test('at SIGHUP, lets all load the build that the folder has now, and tells of it once', async () => {
+  test('loads the current build in all workers at SIGHUP, and reports it once', async () => {
     const folder = await buildFixture({ 'index.html': 'page' })
     const command = spawnCommand([folder, ...processes])
     const { port } = await command.listening
@@ -368,7 +371,7 @@ describe.skipIf(process.platform !== 'linux')('--workers', () => {
     expect(await stop(command)).toBe(0)
   })
 
-  test('keeps the hashed files of the build before in each worker that served it, and in none that starts later', async () => {
+  test("keeps the previous build's hashed files in the workers that served it, but not in later ones", async () => {
     const folder = join(await temporaryDirectory(), 'dist')
     await replaceBuildIn(folder, { 'index.html': '1', 'assets/a-1.js': 'one' }, { isHashed })
     const command = spawnCommand([folder, ...processes])
@@ -392,7 +395,7 @@ describe.skipIf(process.platform !== 'linux')('--workers', () => {
     expect(await stop(command)).toBe(0)
   })
 
-  test('serves a new build by all workers or by none: one of them refuses it', async () => {
+  test('serves a new build by all workers or by none, if one of them rejects it', async () => {
     const { command, folder, pages, ill } = await startWithFaults()
     await writeFile(join(folder, 'index.html'), 'newer')
     await spawnCommand(['compress', folder]).exited
@@ -411,7 +414,7 @@ describe.skipIf(process.platform !== 'linux')('--workers', () => {
     expect(await stop(command)).toBe(0)
   })
 
-  test('lets a worker that comes later serve only what all serve', async () => {
+  test('lets a replaced worker serve only the build that all serve', async () => {
     const { command, folder, pages, ill } = await startWithFaults()
     const [survivor, victim = 0] = await readChildProcessIds(command.child.pid)
     await writeFile(join(folder, 'index.html'), 'newer')
@@ -428,7 +431,7 @@ describe.skipIf(process.platform !== 'linux')('--workers', () => {
     expect(await stop(command)).toBe(0)
   })
 
-  test('replaces a worker that is stuck when a build is to be loaded, and the others take the build', async () => {
+  test('replaces a worker that is stuck during a reload, and the others load the build', async () => {
     const sign = join(await temporaryDirectory(), 'stuck')
     const module = await writeModule(
       `import { writeFileSync } from 'node:fs'
@@ -439,7 +442,7 @@ describe.skipIf(process.platform !== 'linux')('--workers', () => {
     const { port } = await command.listening
     const { socket } = await openConnection(port)
     socket.on('error', () => {
-      // Its worker is killed.
+      // The worker of this connection is killed.
     })
     socket.write(formatRequest({ target: '/stuck' }))
     await vi.waitUntil(() => existsSync(sign) && readFileSync(sign, 'utf8') !== '', 10_000)
@@ -458,9 +461,9 @@ describe.skipIf(process.platform !== 'linux')('--workers', () => {
     socket.destroy()
   })
 
-  test('says that nobody has the build when each worker that loaded it has died', async () => {
+  test('reports that no worker has the build if each worker that loaded it has died', async () => {
     const victims = join(await temporaryDirectory(), 'victims')
-    // The second one, while it loads the build: the first, that has it, ends and is told of; then itself.
+    // Worker 2 runs this while it loads the build: it kills worker 1, which has loaded it, and then itself.
     const fault = `
       const isAlive = (pid) => {
         try {
@@ -484,12 +487,12 @@ describe.skipIf(process.platform !== 'linux')('--workers', () => {
     await writeFile(victims, String(first))
     command.child.kill('SIGHUP')
     await vi.waitUntil(() => command.complaints().includes('refused'), 10_000)
-    expect(command.complaints()).toMatch(/reload refused.*\n.*no worker is there to load it/)
+    expect(command.complaints()).toMatch(/reload refused.*\n.*no worker is running/)
     await vi.waitFor(async () => expect((await rawRequest(port)).body.toString()).toBe('newer'), 10_000)
     expect(await stop(command)).toBe(0)
   })
 
-  test('leaves no worker behind when the primary is killed', async () => {
+  test('leaves no worker behind if the primary process is killed', async () => {
     const command = spawnCommand([directory, ...processes])
     await command.listening
     const workers = await readChildProcessIds(command.child.pid)

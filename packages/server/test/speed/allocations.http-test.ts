@@ -18,10 +18,10 @@ const browserFields = {
   'Sec-Fetch-Mode': 'cors',
 }
 
-/** Bytes per request, by function. */
+/** Returns bytes per request, by function. */
 async function sampleAllocations(fields: Record<string, string>): Promise<Record<string, number>> {
   const request = formatRequest({ target: '/app.js', fields })
-  // Where V8 inlines Node's functions into ours, the sampler takes what they allocate for ours.
+  // If V8 inlines Node's functions into the server's, the sampler attributes their allocations to the server.
   const flags = ['--no-turbo-inlining', '--no-maglev']
   const args = [...flags, program, directory, request, '20000']
   const { stdout } = await promisify(execFile)(process.execPath, args)
@@ -29,25 +29,28 @@ async function sampleAllocations(fields: Record<string, string>): Promise<Record
   return allocated
 }
 
-/** The functions of ours that allocate; the smallest object is 16 bytes, and the sampler may meet a rare one. */
-function ofOurs({ others: _others, ...ours }: Record<string, number>): string[] {
+/**
+ * Returns the server's functions that allocate. The smallest object has 16 bytes, and the sampler may hit a
+ * rare one.
+ */
+function ownAllocations({ others: _others, ...ours }: Record<string, number>): string[] {
   return Object.keys(ours).filter((name) => (ours[name] ?? 0) > 4)
 }
 
 describe('serve', () => {
-  test('allocates nothing of its own for a body from memory', async () => {
+  test("allocates nothing in the server's code for a body from memory", async () => {
     const allocated = await sampleAllocations(browserFields)
-    // Node's own, for the request, the answer and the socket: the sampler does see what is there.
+    // Node allocates the request, the response and the socket. This proves that the sampler works.
     expect(allocated['others']).toBeGreaterThan(1000)
-    expect(ofOurs(allocated)).toEqual([])
+    expect(ownAllocations(allocated)).toEqual([])
   }, 60_000)
 
-  test('allocates nothing of its own for a 304', async () => {
+  test("allocates nothing in the server's code for a 304", async () => {
     const { port } = await startServer(directory)
     const { field } = await rawRequest(port, { target: '/app.js', fields: browserFields })
     const condition = { 'If-None-Match': field('ETag') ?? '' }
     const allocated = await sampleAllocations({ ...browserFields, ...condition })
     expect(allocated['others']).toBeGreaterThan(1000)
-    expect(ofOurs(allocated)).toEqual([])
+    expect(ownAllocations(allocated)).toEqual([])
   }, 60_000)
 })

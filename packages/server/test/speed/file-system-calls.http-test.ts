@@ -19,7 +19,7 @@ beforeAll(async () => {
   })
 })
 
-/** Every kind of answer, in every coding. */
+/** Every kind of response, in every coding. */
 const requests: readonly RawRequest[] = [
   ...['identity', 'zstd', 'br', 'gzip', '*;q=0'].map((coding) => ({
     target: '/app.js',
@@ -49,13 +49,13 @@ async function exchange(connection: Connection, list: readonly RawRequest[]): Pr
 }
 
 describe('answering', () => {
-  test('touches the file system zero times for bodies in memory, whatever the answer', async () => {
+  test('makes no file-system call for any response from memory', async () => {
     const idle = await countFileSystemCalls([directory], async () => {})
     const busy = await countFileSystemCalls([directory], (connection) => exchange(connection, requests))
     expect(busy).toBe(idle)
   })
 
-  test('touches it for HEAD, 304 and errors of streamed files neither, but for their bodies', async () => {
+  test('makes no file-system call for HEAD, 304 and errors of streamed files', async () => {
     const streaming = [directory, '--memory-budget', '0']
     const bodiless = requests.filter(({ target, method, fields = {} }) => {
       const hasBody =
@@ -65,13 +65,13 @@ describe('answering', () => {
     const idle = await countFileSystemCalls(streaming, async () => {})
     const busy = await countFileSystemCalls(streaming, (connection) => exchange(connection, bodiless))
     expect(busy).toBe(idle)
-    // The counter counts: a body that is streamed costs calls.
+    // A streamed body has calls, which proves that the counter works.
     const streamed = await countFileSystemCalls(streaming, (connection) =>
       exchange(connection, [{ target: '/app.js' }]),
     )
     const readsOfOne = Math.ceil(script.length / chunkSize)
-    // A look at the open file before its first byte, and one before its last: nothing is opened or closed.
-    // The native engine has Node send the first, and sends the others itself, past JavaScript.
+    // The server checks the open file before its first byte and before its last. It opens and closes nothing.
+    // The native engine has Node send the first response, and makes no calls in JavaScript for the others.
     expect(streamed).toBe(idle + (readsOfOne + 2) * (isNative ? 1 : repetitions))
   })
 })

@@ -4,7 +4,7 @@ import { spawnCommand } from '../support/spawn-command.ts'
 
 const files = { 'index.html': 'page' }
 
-/** A module that tells each script that the process loads after it. */
+/** A module that records each script that the process loads afterwards. */
 const tellScripts = `data:text/javascript,${encodeURIComponent(`
   import { Session } from 'node:inspector'
   import { writeSync } from 'node:fs'
@@ -21,7 +21,7 @@ beforeAll(async () => {
   bare = await writeFixture(files)
 })
 
-/** The scripts that were loaded when the command listened. */
+/** Returns the scripts that were loaded when the command listened. */
 async function loadedToServe(directory: string): Promise<string> {
   const nodeOptions = ['--import', tellScripts]
   const { child, listening, exited } = spawnCommand([directory, '--port', '0'], { nodeOptions })
@@ -31,7 +31,7 @@ async function loadedToServe(directory: string): Promise<string> {
 }
 
 describe('serving', () => {
-  test('loads a few bundles, and nothing that compresses, reports or was not asked for', async () => {
+  test('loads a few bundles, and no code for compression, reports or unused features', async () => {
     const loaded = await loadedToServe(built)
     const scripts = loaded.split('\n').filter((url) => url.startsWith('file:'))
     expect(scripts.map((url) => url.replace(/^.*\/(?:packages|node_modules)\//, '')).toSorted()).toEqual([
@@ -45,7 +45,7 @@ describe('serving', () => {
     ])
   })
 
-  test('loads what describes a folder only where it has no manifest', async () => {
+  test('loads the code that describes a folder only for a folder without a manifest', async () => {
     expect(await loadedToServe(bare)).toContain('/precompress/dist/pass/describe-directory.js')
   })
 })

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, test, vi } from 'vitest'
 import { canMountFolders, mountFolder } from '../../../precompress/test/support/mount-folder.ts'
 import { publishFiles } from '../support/publish-files.ts'
-import { makeStore, type Started, start } from '../support/start-from-store.ts'
+import { makeStore, type StoreServer, start } from '../support/start-from-store.ts'
 
 const canMount = await canMountFolders()
 const megabyte = 1024 * 1024
@@ -13,14 +13,14 @@ async function readSoFar(): Promise<number> {
   return Number(/rchar: (\d+)/.exec(await readFile('/proc/self/io', 'utf8'))?.[1])
 }
 
-/** Bytes that this process has read while something was done. */
+/** Returns the number of bytes that this process reads during an operation. */
 async function readWhile(work: () => Promise<unknown>): Promise<number> {
   const before = await readSoFar()
   await work()
   return (await readSoFar()) - before
 }
 
-async function becomes({ get }: Started, page: string): Promise<void> {
+async function becomes({ get }: StoreServer, page: string): Promise<void> {
   await vi.waitFor(async () => expect(await (await get('/')).text()).toBe(page))
 }
 
@@ -28,7 +28,7 @@ describe.runIf(process.platform === 'linux')('a large file of a store', () => {
   const path = 'assets/film-1.bin'
   const film = randomBytes(8 * megabyte)
 
-  test('is not read to compare it after it was fetched, whichever build is served', async () => {
+  test('is not read again to verify it after the download, whichever build is served', async () => {
     const place = await makeStore({ 'index.html': 'one', [path]: film })
     const started = await start(place)
     const part = async (): Promise<Response> => await started.get(path, { Range: 'bytes=-2' })
@@ -42,7 +42,7 @@ describe.runIf(process.platform === 'linux')('a large file of a store', () => {
     expect(Buffer.from(await (await part()).arrayBuffer())).toEqual(film.subarray(-2))
   })
 
-  test('that an earlier process has cached is read once, for the first answer', async () => {
+  test('that an earlier process has cached is read once, for the first response', async () => {
     const place = await makeStore({ 'index.html': 'one', [path]: film })
     await (await start(place)).server.close()
     const started = await start(place)
@@ -57,16 +57,16 @@ describe.runIf(process.platform === 'linux')('a large file of a store', () => {
   })
 })
 
-/** Leaves no room on the disk of a folder. */
+/** Fills the disk of a folder. */
 async function fill(folder: string): Promise<void> {
   const name = join(folder, `filler-${randomBytes(4).toString('hex')}`)
   await expect(writeFile(name, randomBytes(megabyte))).rejects.toThrow('ENOSPC')
 }
 
-describe.runIf(canMount)('a cache on a disk that is full', () => {
+describe.runIf(canMount)('a store cache on a full disk', () => {
   const bytes = randomBytes(500_000)
 
-  test('gives up what nobody has used for longest, and else says so', async () => {
+  test('evicts the least recently used files, and else reports the problem', async () => {
     const place = await makeStore(
       { 'index.html': 'one', 'assets/a-1.bin': bytes },
       { 'index.html': 'two', 'assets/b-1.bin': bytes.toReversed() },
@@ -90,7 +90,7 @@ describe.runIf(canMount)('a cache on a disk that is full', () => {
     ).toEqual([])
   })
 
-  test('makes room for a build even where not a byte is left for its manifest', async () => {
+  test('frees space for a build even if the disk has no byte left for its manifest', async () => {
     const place = await makeStore({ 'index.html': 'one', 'assets/a-1.bin': bytes }, { 'index.html': 'two' })
     await mkdir(place.storeCache)
     await mountFolder(place.storeCache, '-t', 'tmpfs', '-o', 'size=900k', 'tmpfs')
@@ -100,7 +100,7 @@ describe.runIf(canMount)('a cache on a disk that is full', () => {
     await publishFiles(place.store, { 'index.html': 'three' })
     await becomes(started, 'three')
     expect(started.warnings).toEqual([])
-    // Now nothing is left to be given up.
+    // Now the cache has nothing left to evict.
     await fill(place.storeCache)
     await publishFiles(place.store, { 'index.html': 'four' })
     await vi.waitFor(() => expect(started.warnings).toHaveLength(1))

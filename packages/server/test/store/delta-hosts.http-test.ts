@@ -23,7 +23,7 @@ async function loadFromStore(): Promise<Site> {
 }
 
 describe.each(Object.entries(hosts))('a site with deltas behind %s', (_name, start) => {
-  test('sends the delta to who has its dictionary, and says what it varies by', async () => {
+  test('sends the delta only to a client with its dictionary, with a correct Vary', async () => {
     const port = await start(await loadFromStore())
     const ask = (fields: Record<string, string>): ReturnType<typeof rawRequest> =>
       rawRequest(port, { target, fields })
@@ -52,7 +52,7 @@ test.each([
   ['/app', '/app'],
   ['/c++(x)*', String.raw`/c\\+\\+\\(x\\)\\*`],
   ['/a:b|"{c}', '/a*b***c*'],
-])('the pattern of a site that Express mounts begins with the mount: %s', async (mount, expected) => {
+])('the pattern of a site that Express mounts starts with the mount path: %s', async (mount, expected) => {
   const port = await startListener(express().use('/:mount', createHandler(await loadFromStore())))
   const { field } = await rawRequest(port, { target: mount + target })
   expect(field('Use-As-Dictionary')).toBe(`match="${expected}/assets/a-*.js", match-dest=("script")`)

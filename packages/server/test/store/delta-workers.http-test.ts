@@ -7,12 +7,12 @@ import { createFakeDelta, offerOf, publishDeltas } from '../support/publish-delt
 import { rawRequest } from '../support/raw-request.ts'
 import { replaceWorker } from '../support/replace-worker.ts'
 import { spawnCommand } from '../support/spawn-command.ts'
-import { makeStore, type Place } from '../support/start-from-store.ts'
+import { makeStore, type StoreFixture } from '../support/start-from-store.ts'
 import { endCommand } from '../support/stop-command.ts'
 import { testedEngine } from '../support/tested-engine.ts'
 import { twoProcessFlags } from '../support/two-process-flags.ts'
 
-/** A start of Node takes a while on a machine that is busy. */
+/** Starting Node is slow on a busy machine. */
 const patience = { timeout: 20_000, interval: 50 }
 const [first = '', second = '', third = ''] = ['one', 'two', 'three'].map((seed) =>
   compressibleText(4000, seed),
@@ -23,15 +23,15 @@ const filesOf = (number: number, text: string): Record<string, string> => ({
 })
 const codings = 'gzip, br, zstd, dcz'
 
-/** Two builds, of which the second has a delta from the first. */
-async function makeDeltaStore(): Promise<Place> {
+/** Publishes two builds. The second has a delta from the first. */
+async function makeDeltaStore(): Promise<StoreFixture> {
   const place = await makeStore()
   await publishDeltas(place.store, filesOf(1, first))
   await publishDeltas(place.store, filesOf(2, second), { 'assets/a-2.js': [first] })
   return place
 }
 
-/** The codings that sixteen new connections get: what all workers send. */
+/** Returns the codings that 16 new connections get. They reach all workers. */
 async function codingsOf(port: number, target: string, dictionary: string): Promise<readonly unknown[]> {
   const fields = { 'Accept-Encoding': codings, 'Available-Dictionary': offerOf(dictionary) }
   const answers = Array.from({ length: 16 }, async () => {
@@ -47,7 +47,7 @@ const delta = [`200 dcz delta, ${both}`]
 const plain = [`200 zstd whole, ${both}`]
 
 describe.skipIf(process.platform !== 'linux')('serve-dist --store --workers with deltas', () => {
-  test('sends them by every worker, after a swap and a crash as well', async () => {
+  test('sends deltas from every worker, also after a swap and a crash', async () => {
     const { store, storeCache } = await makeDeltaStore()
     const words = ['--store', store, '--store-cache', storeCache, ...(await twoProcessFlags())]
     const command = spawnCommand(words)
@@ -59,7 +59,7 @@ describe.skipIf(process.platform !== 'linux')('serve-dist --store --workers with
       async () => expect(await codingsOf(port, '/assets/a-3.js', second)).toEqual(delta),
       patience,
     )
-    // Of a kept build there are none.
+    // Kept builds have no deltas.
     expect(await codingsOf(port, '/assets/a-2.js', first)).toEqual(['200 zstd whole, Accept-Encoding'])
     await replaceWorker(command.child.pid)
     await vi.waitFor(
@@ -69,7 +69,7 @@ describe.skipIf(process.platform !== 'linux')('serve-dist --store --workers with
     await endCommand(command)
   }, 60_000)
 
-  test('sends none by any worker with --no-deltas', async () => {
+  test('sends no deltas from any worker with --no-deltas', async () => {
     const { store, storeCache } = await makeDeltaStore()
     const words = ['--store', store, '--store-cache', storeCache, ...(await twoProcessFlags()), '--no-deltas']
     const command = spawnCommand(words)
@@ -80,7 +80,7 @@ describe.skipIf(process.platform !== 'linux')('serve-dist --store --workers with
 })
 
 describe('serve with deltas over HTTP/2', () => {
-  test('sends a delta to who offers its dictionary alone', async () => {
+  test('sends a delta only to a client that offers its dictionary', async () => {
     const server = await serve({
       ...(await makeDeltaStore()),
       port: 0,

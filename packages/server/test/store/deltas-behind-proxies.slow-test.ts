@@ -24,11 +24,11 @@ const proxies = [
 ]
 const isRequired = process.platform === 'linux' && process.env['CI'] !== undefined
 
-describe.each(proxies)('behind $name, which stores answers', ({ name, program, start: startProxy }) => {
+describe.each(proxies)('behind $name, which caches responses', ({ name, program, start: startProxy }) => {
   test.skipIf(program === undefined && !isRequired).each([
     ['private', false],
     ['in shared caches', true],
-  ])('a delta %s reaches only who offered its dictionary', async (_kept, sharedCache) => {
+  ])('a delta %s reaches only clients that offered its dictionary', async (_kept, sharedCache) => {
     const place = await makeStore()
     const files = { 'index.html': 'page', 'assets/a-3.js': now ?? '' }
     await publishDeltas(place.store, files, { 'assets/a-3.js': [older ?? '', old ?? ''] })
@@ -43,7 +43,7 @@ describe.each(proxies)('behind $name, which stores answers', ({ name, program, s
     const clients = ['br', 'br, dcb', 'br, dcz', 'gzip', 'dcb, dcz, br'].flatMap((accepted) =>
       [undefined, older, old, 'foreign'].map((dictionary) => ({ accepted, dictionary })),
     )
-    // In both orders: each may be the one whose answer is stored.
+    // Run in both orders because the first response may be the one that is cached.
     for (const { accepted, dictionary } of [...clients, ...clients.toReversed(), ...clients]) {
       const { body, field } = await rawRequest(port, {
         target,

@@ -14,7 +14,7 @@ import { createFakeDelta, offerOf, publishDeltas, sha256Of } from '../support/pu
 import { publishFiles } from '../support/publish-files.ts'
 import { rawRequest } from '../support/raw-request.ts'
 import type { RawResponse } from '../support/parse-response.ts'
-import { makeStore, type Place, type Started, start } from '../support/start-from-store.ts'
+import { makeStore, type StoreFixture, type StoreServer, start } from '../support/start-from-store.ts'
 
 const [one, two, three] = ['one', 'two', 'three'].map((seed) => compressibleText(4000, seed))
 const script = (text = ''): string => `/*${text}*/`
@@ -26,8 +26,8 @@ const a2 = '/assets/a-2.js'
 const codings = { 'Accept-Encoding': 'gzip, br, zstd, dcb, dcz' }
 const both = 'Accept-Encoding, Available-Dictionary'
 
-/** Two builds, of which the second has a delta from the first. */
-async function makeDeltaStore(): Promise<Place> {
+/** Publishes two builds. The second has a delta from the first. */
+async function makeDeltaStore(): Promise<StoreFixture> {
   const place = await makeStore()
   await publishDeltas(place.store, files(1, one))
   await publishDeltas(place.store, files(2, two), { 'assets/a-2.js': [script(one)] })
@@ -35,7 +35,7 @@ async function makeDeltaStore(): Promise<Place> {
 }
 
 async function ask(
-  { server }: Started,
+  { server }: StoreServer,
   target: string,
   fields: Record<string, string> = {},
 ): Promise<RawResponse> {
@@ -49,7 +49,7 @@ function others({ fields }: RawResponse): unknown {
 const offering = { 'Available-Dictionary': offerOf(script(one)) }
 
 async function codingOf(
-  started: Started,
+  started: StoreServer,
   target: string,
   offered = script(one),
 ): Promise<string | undefined> {
@@ -58,7 +58,7 @@ async function codingOf(
 }
 
 describe('a server of a store with deltas', () => {
-  test('sends who has an earlier file the delta from it, and all others what they got before', async () => {
+  test('sends a delta to clients with an earlier file, and the normal variant to all others', async () => {
     const place = await makeDeltaStore()
     const [started, without] = [await start(place), await start(place, { deltas: false })]
     const { status, field, body } = await ask(started, a2, offering)
@@ -79,14 +79,14 @@ describe('a server of a store with deltas', () => {
     expect([before.field('Vary'), before.field('Use-As-Dictionary')]).toEqual(['Accept-Encoding', undefined])
   })
 
-  test('marks no file and sends no delta where the publisher makes none', async () => {
+  test('announces no dictionary and sends no delta if the publisher makes none', async () => {
     const place = await makeStore()
     await publishFiles(place.store, files(1, one))
     const { field } = await ask(await start(place), '/assets/a-1.js', offering)
     expect([field('Vary'), field('Use-As-Dictionary')]).toEqual(['Accept-Encoding', undefined])
   })
 
-  test('has the deltas of the build that is current, after a swap and a rollback', async () => {
+  test('has the deltas of the current build after a swap and a rollback', async () => {
     const place = await makeDeltaStore()
     const started = await start(place)
     await publishDeltas(place.store, files(3, three), { 'assets/a-3.js': [script(two)] })
@@ -94,7 +94,7 @@ describe('a server of a store with deltas', () => {
       await vi.waitFor(async () => expect((await ask(started, '/')).body.toString()).toBe(page))
     await serves('page 3')
     expect(await codingOf(started, '/assets/a-3.js', script(two))).toBe('dcb')
-    // The second build's files are kept, and neither marked nor sent as deltas.
+    // The second build's files are kept. They are no dictionaries and have no deltas.
     const kept = await ask(started, a2, offering)
     expect([kept.field('Content-Encoding'), kept.field('Vary')]).toEqual(['zstd', 'Accept-Encoding'])
     await rollback(await openStore(place.store))
@@ -102,13 +102,13 @@ describe('a server of a store with deltas', () => {
     expect(await codingOf(started, a2)).toBe('dcb')
   })
 
-  test('holds the smallest deltas, as many as there is room for', async () => {
+  test('keeps the smallest deltas in memory, as many as fit', async () => {
     const place = await makeDeltaStore()
-    const bytes = (memoryBudget: number): Promise<Started> => start(place, { site: { memoryBudget } })
+    const bytes = (memoryBudget: number): Promise<StoreServer> => start(place, { site: { memoryBudget } })
     const [dcb, dcz] = [createFakeDelta(script(one), 'dcb'), createFakeDelta(script(one), 'dcz')]
     expect(await codingOf(await bytes(0), a2)).toBe('zstd')
     expect((await ask(await bytes(0), a2)).field('Use-As-Dictionary')).toBeDefined()
-    // The page, in its two forms or one, is held before any delta.
+    // The page's two variants have priority over any delta.
     const { summary } = await siteOf(place, { memoryBudget: 1e9, largestBody: 100 })
     const page = summary.bytesInMemory - dcb.length - dcz.length
     const site = await siteOf(place, { memoryBudget: page + dcb.length, largestBody: 100 })
@@ -118,7 +118,7 @@ describe('a server of a store with deltas', () => {
     expect(held.map(({ coding }) => coding)).toEqual(['dcb'])
   })
 
-  test('starts without deltas that are lost or spoilt, and sends the others', async () => {
+  test('starts without missing or damaged deltas, and sends the others', async () => {
     const place = await makeDeltaStore()
     const blobs = (['dcb', 'dcz'] as const).map((coding) =>
       join(place.store, blobKey(sha256Of(createFakeDelta(script(one), coding)))),
@@ -132,16 +132,16 @@ describe('a server of a store with deltas', () => {
     expect(await codingOf(await start(place), a2)).toBe('zstd')
   })
 
-  test('starts without deltas where their document cannot be read, and says so', async () => {
+  test('starts without deltas if it cannot read their document, and logs a warning', async () => {
     const place = await makeDeltaStore()
     const store = await openStore(place.store)
     for await (const { key } of store.list('deltas/')) await store.put(key, Buffer.from('{"version":2}'))
     const started = await start(place)
     expect(await codingOf(started, a2)).toBe('zstd')
-    expect(started.warnings.join()).toMatch(/no deltas are answered: .*expected version 1/s)
+    expect(started.warnings.join()).toMatch(/serving without deltas: .*expected version 1/s)
   })
 
-  test('boots with deltas from the cache while the store is away', async () => {
+  test('starts with deltas from the cache while the store is unreachable', async () => {
     const place = await makeDeltaStore()
     const { server } = await start(place)
     await server.close()
@@ -149,13 +149,13 @@ describe('a server of a store with deltas', () => {
     expect(await codingOf(await start(place), a2)).toBe('dcb')
   })
 
-  test('answers alike from a copy of its site', async () => {
+  test('sends the same responses from a copy of its site', async () => {
     const place = await makeDeltaStore()
     const site = await siteOf(place, {})
     expect(structuredClone(site).table.get(a2)).toEqual(site.table.get(a2))
   })
 
-  test('answers a thousand clients with other dictionaries as if they had not asked', async () => {
+  test('sends normal variants to a thousand clients with other dictionaries', async () => {
     const started = await start(await makeDeltaStore())
     let encoders = 0
     const hook = createHook({
@@ -198,7 +198,7 @@ describe('a server of a store with deltas', () => {
     expect(encoders).toBe(1)
   })
 
-  test('counts deltas by their coding, and what they save', async () => {
+  test('counts deltas by coding, and the bytes that they save', async () => {
     const started = await start(await makeDeltaStore(), {
       operations: { ops: { host: '127.0.0.1', port: 0 } },
     })
@@ -211,7 +211,10 @@ describe('a server of a store with deltas', () => {
   })
 })
 
-async function siteOf(place: Place, options: { memoryBudget?: number; largestBody?: number }): Promise<Site> {
+async function siteOf(
+  place: StoreFixture,
+  options: { memoryBudget?: number; largestBody?: number },
+): Promise<Site> {
   const live: LiveSite = await openLiveSite({ ...place, ...options })
   live.close()
   return live.current

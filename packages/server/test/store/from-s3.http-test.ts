@@ -7,7 +7,7 @@ import { compressibleText } from '../support/compressible-text.ts'
 import { offerOf, publishDeltas } from '../support/publish-deltas.ts'
 import { publishFiles } from '../support/publish-files.ts'
 import { rawRequest } from '../support/raw-request.ts'
-import { type Started, start as startFromStore } from '../support/start-from-store.ts'
+import { type StoreServer, start as startFromStore } from '../support/start-from-store.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 
 const faulty = await startFaultyS3()
@@ -17,7 +17,7 @@ const large = Buffer.alloc(300_000, 'abcdefg')
 const first = { 'index.html': 'first', 'assets/large-1.bin': large }
 const second = { 'index.html': 'second' }
 
-async function start(store: string, storeCache: string): Promise<Started> {
+async function start(store: string, storeCache: string): Promise<StoreServer> {
   return await startFromStore({ store, storeCache }, { storeInterval: 50 })
 }
 
@@ -35,7 +35,7 @@ describe.runIf(faulty !== undefined)('a server of a store in S3', () => {
     for (const [name, value] of Object.entries(s3Environment(proxy.endpoint, user))) vi.stubEnv(name, value)
   }
 
-  /** A store that one user publishes to, and another may read, and not list. */
+  /** Creates a store that one user publishes to, and that another may read but not list. */
   async function makeStore(): Promise<string> {
     const bucket = await s3.bucket()
     const store = `s3://${bucket}/site`
@@ -49,7 +49,7 @@ describe.runIf(faulty !== undefined)('a server of a store in S3', () => {
     act(reader)
   }
 
-  test('follows it with credentials that may read and not list', async () => {
+  test('follows it with credentials that may read but not list', async () => {
     const store = await makeStore()
     await publishAsRoot(store, first)
     const { get } = await start(store, join(await temporaryDirectory(), 'cache'))
@@ -60,7 +60,7 @@ describe.runIf(faulty !== undefined)('a server of a store in S3', () => {
     expect((await get('/assets/other-1.bin')).status).toBe(404)
   })
 
-  test('has the deltas that it could not get at first as soon as the store has them again', async () => {
+  test('loads missing deltas as soon as the store has them again', async () => {
     const store = await makeStore()
     const old = compressibleText(4000, 'old')
     act(s3.root)
@@ -80,7 +80,7 @@ describe.runIf(faulty !== undefined)('a server of a store in S3', () => {
     await vi.waitFor(() => expect(proxy.seen.at(-1)?.path).toMatch(/current\.json$/))
   })
 
-  test('has a cache of its own for each endpoint', async () => {
+  test('has a separate cache for each endpoint', async () => {
     const store = await makeStore()
     await publishAsRoot(store, second)
     const storeCache = join(await temporaryDirectory(), 'cache')
@@ -91,15 +91,15 @@ describe.runIf(faulty !== undefined)('a server of a store in S3', () => {
     expect(await readdir(storeCache)).toHaveLength(2)
   })
 
-  test('of which nothing was published does not start', async () => {
+  test('fails to start if nothing is published', async () => {
     const store = await makeStore()
     act(reader)
     await expect(start(store, join(await temporaryDirectory(), 'cache'))).rejects.toThrow(
-      `${store}: nothing is published there, or it may not be read; publish a build`,
+      `${store}: it contains no published build, or it is not readable; publish a build`,
     )
   })
 
-  test('asks for nothing but the history once it is warm', async () => {
+  test('requests only the history after it has loaded the build', async () => {
     const store = await makeStore()
     await publishAsRoot(store, first)
     const { get } = await start(store, join(await temporaryDirectory(), 'cache'))
@@ -113,14 +113,14 @@ describe.runIf(faulty !== undefined)('a server of a store in S3', () => {
     expect(asked.every((key) => key === 'current.json')).toBe(true)
   })
 
-  test('serves on while it is away, starts from the cache, and tells when it is back', async () => {
+  test('keeps serving while the store is unreachable, starts from the cache, and reports the recovery', async () => {
     const store = await makeStore()
     await publishAsRoot(store, first)
     const storeCache = join(await temporaryDirectory(), 'cache')
     const running = await start(store, storeCache)
     proxy.fail(() => ({ status: 503 }))
     await vi.waitFor(() => expect(running.warnings).toHaveLength(1), 15_000)
-    expect(running.warnings[0]).toContain('; serving on what is here')
+    expect(running.warnings[0]).toContain('; serving the cached builds')
     expect(await textOf(running.get('/'))).toBe('first')
     const again = await start(store, storeCache)
     expect(again.warnings[0]).toContain(`from ${storeCache}`)
@@ -128,6 +128,6 @@ describe.runIf(faulty !== undefined)('a server of a store in S3', () => {
     proxy.fail()
     await publishAsRoot(store, second)
     await vi.waitFor(async () => expect(await textOf(again.get('/'))).toBe('second'), 15_000)
-    expect(again.warnings.at(-1)).toBe(`${store}: answers again`)
+    expect(again.warnings.at(-1)).toBe(`${store}: is reachable again`)
   })
 })

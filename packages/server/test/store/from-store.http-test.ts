@@ -27,7 +27,7 @@ const textOf = async (answer: Promise<Response>): Promise<string> => (await answ
 const largePath = 'assets/large-1a2b3c4d.bin'
 
 describe('a server of a store', () => {
-  test('answers from the build that is current', async () => {
+  test('serves the current build', async () => {
     const { get } = await start(await makeStore(first))
     expect(await textOf(get('/'))).toBe('<p>first')
     const answer = await get(largePath)
@@ -35,7 +35,7 @@ describe('a server of a store', () => {
     expect(Buffer.from(await answer.arrayBuffer()).equals(large)).toBe(true)
   })
 
-  test('answers hashed files of earlier builds, at once and after a swap', async () => {
+  test('serves hashed files of earlier builds, at the start and after a swap', async () => {
     const place = await makeStore()
     const put = async (files: FixtureFiles): Promise<unknown> => await publishFiles(place.store, files)
     await put({ 'index.html': 'one', 'one.html': 'one', 'assets/a-1.js': 'a', 'assets/big-1.bin': large })
@@ -55,7 +55,7 @@ describe('a server of a store', () => {
     expect(await textOf(get('/assets/b-2.js'))).toBe('b')
   })
 
-  test('fetches a kept file once, however many wait for it', async () => {
+  test('fetches a kept file once for concurrent requests', async () => {
     const place = await makeStore({ 'index.html': 'one', 'assets/big-1.bin': large }, { 'index.html': 'two' })
     const live = await openLiveSite(place)
     onTestFinished(() => live.close())
@@ -69,7 +69,7 @@ describe('a server of a store', () => {
     expect(live.store?.figures.fetchedBlobs).toBe(before + 1)
   })
 
-  test('that is behind answers files of a newer build, by one look for all who ask', async () => {
+  test('that is behind serves files of a newer build, after one refresh for all requests', async () => {
     const page = { 'index.html': 'one', 'assets/a-1.js': 'a' }
     const place = await makeStore(page)
     const live = await openStagedSite({ ...place, storeInterval: 3_600_000 }, resolveLiveSiteOptions({}))
@@ -91,7 +91,7 @@ describe('a server of a store', () => {
     expect(await ask('/assets/a-1.js')).toBe('200 a')
   })
 
-  test('has the answers of each site made before that takes its place', async () => {
+  test('prepares the responses of each site before the swap', async () => {
     const page = { 'index.html': 'one', 'assets/a-1.js': 'a' }
     const place = await makeStore(page)
     const live = await openStagedSite({ ...place, storeInterval: 3_600_000 }, resolveLiveSiteOptions({}))
@@ -106,7 +106,7 @@ describe('a server of a store', () => {
       swap: (site) => void swapped.push(site),
     })
     await publishFiles(place.store, { 'index.html': 'two', 'assets/b-2.js': 'b' })
-    // Files of the newer build join first, then all of it is loaded.
+    // The refresh first adds files of the newer build, then loads all of it.
     await live.refreshForMissingAsset?.()
     expect(await live.reload()).toMatchObject({ status: 'swapped' })
     const [, joined, ...others] = swapped
@@ -116,7 +116,7 @@ describe('a server of a store', () => {
     expect(live.current).toBe(swapped.at(-1))
   })
 
-  test('serves on with the store away, and boots from its cache', async () => {
+  test('keeps serving while the store is unreachable, and starts from its cache', async () => {
     const place = await makeStore(first)
     const { get, server } = await start(place)
     await rename(place.store, `${place.store}-away`)
@@ -128,14 +128,14 @@ describe('a server of a store', () => {
     expect(again.warnings).toEqual([expect.stringContaining(`from ${place.storeCache}`)])
   })
 
-  test('of which nothing was published does not start', async () => {
+  test('fails to start if nothing is published', async () => {
     const place = await makeStore()
     await expect(serve({ ...place, port: 0 })).rejects.toThrow(
-      `${place.store}: nothing is published there, or it may not be read; publish a build: serve-dist publish <dir> --store ${place.store}`,
+      `${place.store}: it contains no published build, or it is not readable; publish a build: serve-dist publish <dir> --store ${place.store}`,
     )
   })
 
-  test('refuses a build of which a file is missing, and serves on the one before', async () => {
+  test('rejects a build with a missing file, and keeps the previous one', async () => {
     const place = await makeStore(first)
     const { get, server, warnings } = await start(place, { storeInterval: 50 })
     const build = await buildFixture(second)
@@ -155,7 +155,7 @@ describe('a server of a store', () => {
     expect(server.site.buildId).toBe(id)
   })
 
-  test('answers nothing more of a build that was purged, also while it refuses the one that is current', async () => {
+  test('stops serving files of a purged build, even while it rejects the current one', async () => {
     const place = await makeStore()
     const leaked = await publishFiles(place.store, {
       'index.html': 'one',
@@ -180,7 +180,7 @@ describe('a server of a store', () => {
   })
 
   test.each([0, 10])(
-    'fetches a file again that its cache lost or spoilt, with %i files kept open',
+    'fetches a file again that is missing or damaged in its cache, with %i files kept open',
     async (openFiles) => {
       const place = await makeStore(first)
       const { get, problems } = await start(place, { site: { openFiles } })
@@ -198,7 +198,7 @@ describe('a server of a store', () => {
     },
   )
 
-  test('answers 503 for a file that it lacks while the store is away, and needs none for HEAD and 304', async () => {
+  test('answers 503 for a file that only the unreachable store has, but serves HEAD and 304', async () => {
     const place = await makeStore(first)
     const { get, server } = await start(place)
     await rm(await cachedFile(place, large.length))
@@ -230,17 +230,17 @@ describe('a server of a store', () => {
     expect(answer.headers.get('cache-control')).toBe('no-store')
   })
 
-  test('refuses a folder beside the store', async () => {
+  test('rejects a folder together with a store', async () => {
     await expect(serve({ ...(await makeStore(first)), directory: 'dist' })).rejects.toThrow(
-      'directory: builds come from the store: leave one of them out',
+      'directory: not valid together with store; remove one of them',
     )
   })
 })
 
-describe('options that are about a folder', () => {
+describe('options for folders', () => {
   const folderOptions = { verify: 'hash', unlisted: 'ignore', noManifest: true } as const
 
-  test('are warned of, each once, where a store is served', async () => {
+  test('cause one warning each if a store is served', async () => {
     const place = await makeStore(first)
     const warnings: string[] = []
     const onWarning = (text: string): unknown => warnings.push(text)
@@ -256,17 +256,16 @@ describe('options that are about a folder', () => {
     expect(warnings).toEqual([...expected, ...expected])
   })
 
-  test('that have their defaults are no mistake', async () => {
+  test('cause no warning with their default values', async () => {
     const site = { verify: 'size', unlisted: 'refuse', noManifest: false } as const
     expect((await start(await makeStore(first), { site })).warnings).toEqual([])
   })
 
-  test('refuse a look on the disk for what the store does not have, in every host', async () => {
+  test('rejects a disk fallback with a store, in every host', async () => {
     const place = await makeStore(first)
     const live = await openLiveSite(place)
     onTestFinished(() => live.close())
-    const problem =
-      'fileSystemFallback: builds come from the store, so there is no folder to look in: leave it out'
+    const problem = 'fileSystemFallback: builds from a store have no folder; remove this option'
     const handler = { fileSystemFallback: true }
     await expect(serve({ ...place, handler })).rejects.toThrow(`handler.${problem}`)
     for (const site of [live, await loadSite(place)]) {
@@ -276,22 +275,22 @@ describe('options that are about a folder', () => {
     }
   })
 
-  test('refuse those of a store in turn', async () => {
+  test('rejects store options with a folder', async () => {
     const problems = ['storeCache', 'storeCacheSize', 'storeInterval'].map(
-      (name) => `${name}: builds come from a folder: name a store, or leave it out`,
+      (name) => `${name}: only valid with a store; set store, or remove this option`,
     )
     const options = { directory: 'dist', storeCache: '/cache', storeCacheSize: 1, storeInterval: 1 }
     await expect(serve(options)).rejects.toMatchObject({ code: 'SD_OPTION_INVALID', problems })
   })
 })
 
-test('loadSite reads the build that is current', async () => {
+test('loadSite reads the current build', async () => {
   const site = await loadSite(await makeStore(first, second))
   expect(site.files.has('index.html')).toBe(true)
   expect(site.summary.files).toBe(1)
 })
 
-test('a replica that is behind looks at its store before a hashed file is a 404', async () => {
+test('a replica that is behind checks its store before it answers 404 for a hashed file', async () => {
   const place = await makeStore()
   const store = await openStore(place.store)
   const put = async (files: FixtureFiles): Promise<unknown> =>
@@ -299,7 +298,7 @@ test('a replica that is behind looks at its store before a hashed file is a 404'
   await put({ 'index.html': 'one', 'assets/a-1.js': 'one' })
   const live = await openStagedSite(place, resolveLiveSiteOptions({}))
   onTestFinished(() => live.close())
-  // As in a bucket: nothing tells of a change, and the next look is far away.
+  // As with a bucket, no event reports a change, and the next check is far away.
   Object.assign(live.watched ?? {}, { folders: [], interval: 3_600_000 })
   const following = followStore(live, () => live.reload(), resolveLiveSiteOptions({}))
   onTestFinished(() => following.close())
@@ -312,6 +311,6 @@ test('a replica that is behind looks at its store before a hashed file is a 404'
   expect(await Promise.all([1, 2, 3].map(async () => await ask('/assets/a-2.js')))).toEqual([200, 200, 200])
   const asked = Array.from({ length: 20 }, async (_, index) => await ask(`/assets/none-${index}.js`))
   expect(new Set(await Promise.all(asked))).toEqual(new Set([undefined]))
-  // The look, and the reload that it led to.
+  // The check, and the reload that it causes.
   expect((live.store?.figures.looks ?? 0) - looks).toBeLessThan(6)
 })

@@ -18,14 +18,14 @@ import type { RawResponse } from '../support/parse-response.ts'
 import { publishFiles } from '../support/publish-files.ts'
 import { type RawRequest, rawRequest } from '../support/raw-request.ts'
 import { hosts, type StartHost } from '../support/start-hosts.ts'
-import { makeStore, type Place } from '../support/start-from-store.ts'
+import { makeStore, type StoreFixture } from '../support/start-from-store.ts'
 import { startTlsServer } from '../support/start-tls-server.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 
 const faulty = await startFaultyS3()
 afterEach(() => void vi.unstubAllEnvs())
 
-/** Larger than what is held in memory. */
+/** Too large to be kept in memory. */
 const image = randomBytes(300_000)
 const imagePath = '/assets/image-1.png'
 const held = { openFiles: 4, largestBody: 1024 } as const
@@ -55,7 +55,7 @@ async function isGone(get: Get, target: string): Promise<void> {
 }
 
 describe.each(all)('a store behind $name', (host) => {
-  /** Asks a host of a site for a path, and has its status and body. */
+  /** Starts a host of a site. Returns a function that gets the status and body of a path. */
   async function asking(site: SiteSource): Promise<Get> {
     const { ask = rawRequest } = host
     const port = await host.start(site)
@@ -65,13 +65,13 @@ describe.each(all)('a store behind $name', (host) => {
     }
   }
 
-  async function follow(place: Place): Promise<Get> {
+  async function follow(place: StoreFixture): Promise<Get> {
     const live = await openLiveSite({ ...place, storeInterval: 50, ...held })
     onTestFinished(() => live.close())
     return await asking(live)
   }
 
-  test('is followed through a deploy and a rollback, and answers for open tabs', async () => {
+  test('follows a deploy and a rollback, and serves files of open tabs', async () => {
     const place = await makeStore({ 'index.html': 'one', [imagePath.slice(1)]: image })
     const get = await follow(place)
     expect(await get('/')).toBe('200 one')
@@ -83,7 +83,7 @@ describe.each(all)('a store behind $name', (host) => {
     expect(await get('/assets/entry-2.js')).toBe('200 two()')
   })
 
-  test('answers nothing any more of a kept build that is purged or pruned, whatever was held of it', async () => {
+  test('stops serving a kept build that is purged or pruned, even from memory', async () => {
     const place = await makeStore()
     const store = await openStore(place.store)
     const put = async (files: FixtureFiles): Promise<string> =>
@@ -117,7 +117,7 @@ describe.each(all)('a store behind $name', (host) => {
     test.each([
       ['openLiveSite', openLiveSite],
       ['loadSite', loadSite],
-    ])('is asked once for a file of an earlier build that many wait for, by %s', async (_name, open) => {
+    ])("is read once for concurrent requests of an earlier build's file, by %s", async (_name, open) => {
       for (const [name, value] of Object.entries(s3Environment(proxy.endpoint, s3.root)))
         vi.stubEnv(name, value)
       const store = `s3://${await s3.bucket()}/site`
@@ -140,7 +140,7 @@ describe.each(all)('a store behind $name', (host) => {
   })
 })
 
-test('openLiveSite names the package that a store needs if the package is not installed', async () => {
+test('openLiveSite names the package that a store needs if it is not installed', async () => {
   const folder = await temporaryDirectory()
   const own = fileURLToPath(new URL('../..', import.meta.url))
   const modules = join(folder, 'node_modules')
@@ -156,6 +156,6 @@ test('openLiveSite names the package that a store needs if the package is not in
   await writeFile(join(folder, 'open.mjs'), script)
   const { stdout } = await promisify(execFile)(process.execPath, ['open.mjs'], { cwd: folder })
   expect(stdout).toBe(
-    'SD_PACKAGE_MISSING builds: a store of builds needs the package @serve-dist/store, which is not installed: npm install @serve-dist/store\n',
+    'SD_PACKAGE_MISSING builds: a store of builds needs the package @serve-dist/store, which is not installed. Run: npm install @serve-dist/store\n',
   )
 })

@@ -6,25 +6,25 @@ import { entityTagOf } from '../../src/protocol/entity-tag.ts'
 import { buildFixture } from '../support/build-fixture.ts'
 import { compressibleText } from '../support/compressible-text.ts'
 import { spawnCommand } from '../support/spawn-command.ts'
-import { makeStore, type Place } from '../support/start-from-store.ts'
+import { makeStore, type StoreFixture } from '../support/start-from-store.ts'
 import { hosts } from '../support/start-hosts.ts'
 import { endCommand } from '../support/stop-command.ts'
 import { startSwapClients, type SwapClients } from '../support/swap-clients.ts'
 import { hasNative } from '../support/tested-engine.ts'
 
-/** Each is a publish and a rollback. */
+/** The number of rounds. Each has a publish and a rollback. */
 const turns = 10
 const film = randomBytes(20_000_000)
 
 interface TwoBuilds {
-  readonly place: Place
-  /** What clients ask for, and what each entity tag promises. */
+  readonly place: StoreFixture
+  /** The paths that clients request, and the content of each entity tag. */
   readonly builds: Parameters<typeof startSwapClients>[1]
-  /** Makes the other build the current one, and answers its id. */
+  /** Makes the other build current. Returns its ID. */
   readonly change: () => Promise<string>
 }
 
-/** A store with two builds, each with hashed files of its own, of which the first is current. */
+/** Creates a store with two builds with their own hashed files. The first is current. */
 async function twoBuilds(): Promise<TwoBuilds> {
   const place = await makeStore()
   const store = await openStore(place.store)
@@ -90,27 +90,30 @@ const nativeWays: typeof ways = [
 ]
 
 describe.skipIf(process.platform !== 'linux')('publish and rollback under full load', () => {
-  test.each(hasNative ? [...ways, ...nativeWays] : ways)('tear and fail no answer %s', async (how, flags) => {
-    const { place, builds, change } = await twoBuilds()
-    const { store, storeCache } = place
-    const command = spawnCommand(['--store', store, '--store-cache', storeCache, '--port', '0', ...flags])
-    const { port } = await command.listening
-    const clients = startSwapClients(port, builds)
-    for (let turn = 0; turn < 2 * turns; turn += 1) {
-      const said = command.complaints().length
-      const id = await change()
-      await vi.waitFor(
-        () => expect(command.complaints().slice(said)).toContain(`now serving build ${id.slice(0, 12)}`),
-        { timeout: 30_000, interval: 5 },
-      )
-      clients.noteServed(1)
-    }
-    await finish(how, clients, 5)
-    expect(command.complaints()).not.toMatch(/refused|stuck|ended/)
-    await endCommand(command)
-  })
+  test.each(hasNative ? [...ways, ...nativeWays] : ways)(
+    'cause no failed or mixed response %s',
+    async (how, flags) => {
+      const { place, builds, change } = await twoBuilds()
+      const { store, storeCache } = place
+      const command = spawnCommand(['--store', store, '--store-cache', storeCache, '--port', '0', ...flags])
+      const { port } = await command.listening
+      const clients = startSwapClients(port, builds)
+      for (let turn = 0; turn < 2 * turns; turn += 1) {
+        const said = command.complaints().length
+        const id = await change()
+        await vi.waitFor(
+          () => expect(command.complaints().slice(said)).toContain(`now serving build ${id.slice(0, 12)}`),
+          { timeout: 30_000, interval: 5 },
+        )
+        clients.noteServed(1)
+      }
+      await finish(how, clients, 5)
+      expect(command.complaints()).not.toMatch(/refused|stuck|ended/)
+      await endCommand(command)
+    },
+  )
 
-  test('tear and fail no answer of any host', async () => {
+  test('cause no failed or mixed response of any host', async () => {
     const { place, builds, change } = await twoBuilds()
     const live = await openLiveSite({ ...place, largestBody: 100_000 })
     onTestFinished(() => live.close())

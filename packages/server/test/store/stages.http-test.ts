@@ -9,7 +9,7 @@ import { rawRequest } from '../support/raw-request.ts'
 import type { RawResponse } from '../support/parse-response.ts'
 import { type RunningCommand, spawnCommand } from '../support/spawn-command.ts'
 import { endCommand } from '../support/stop-command.ts'
-import { makeStore, type Place } from '../support/start-from-store.ts'
+import { makeStore, type StoreFixture } from '../support/start-from-store.ts'
 
 const patience = { timeout: 20_000, interval: 50 }
 const stages = ['test', 'live'] as const
@@ -21,8 +21,8 @@ const environment: RuntimeEnvironment = {
   variables: { API_URL: { type: 'string', required: true } },
 }
 
-/** Publishes a build whose values come from each server's own environment. */
-async function deploy(place: Place, page: string): Promise<void> {
+/** Publishes a build whose values come from the environment of each server. */
+async function deploy(place: StoreFixture, page: string): Promise<void> {
   const directory = await buildFixture(
     { 'index.html': page, [`assets/entry-${page}.js`]: page, [environment.path]: '' },
     {
@@ -35,7 +35,7 @@ async function deploy(place: Place, page: string): Promise<void> {
   await publish(directory, await openStore(place.store))
 }
 
-function commandOf({ store, storeCache }: Place, flags: readonly string[], env = {}): RunningCommand {
+function commandOf({ store, storeCache }: StoreFixture, flags: readonly string[], env = {}): RunningCommand {
   return spawnCommand(['--store', store, '--store-cache', storeCache, '--port', '0', ...flags], { env })
 }
 
@@ -48,7 +48,7 @@ async function becomes(command: RunningCommand, page: string): Promise<void> {
 }
 
 describe('two stages of one store, with one cache', () => {
-  test('each have the values of their own, and policies that name them, through a deploy and a rollback', async () => {
+  test('have separate values and matching policies, through a deploy and a rollback', async () => {
     const place = await makeStore()
     await deploy(place, 'one')
     const commands = stages.map((stage) =>
@@ -74,7 +74,7 @@ describe('two stages of one store, with one cache', () => {
     for (const command of commands) await endCommand(command)
   }, 60_000)
 
-  test('do not start without a value that the build requires, and report only where a flag says so', async () => {
+  test('fail to start without a required value, and use report-only only with a flag', async () => {
     const place = await makeStore()
     await deploy(place, 'one')
     const { code, stderr } = await commandOf(place, []).exited
@@ -92,7 +92,7 @@ describe('--ssr with --store', () => {
     ['one process', []],
     ['two workers', ['--workers', '2']],
   ])(
-    'renders what the store does not have, and swaps the files beside it: %s',
+    'renders what the store does not have, and swaps files independently: %s',
     async (_how, flags) => {
       const place = await makeStore()
       await deploy(place, 'one')
@@ -104,7 +104,7 @@ describe('--ssr with --store', () => {
       })
       await becomes(command, 'one')
       expect((await ask(command, '/news?page=2')).body.toString()).toBe('rendered /news?page=2')
-      // A tab that is older or newer must get no page in the place of its script.
+      // A tab of another build must not get a page instead of its script.
       expect((await ask(command, '/assets/none-1.js')).status).toBe(404)
       expect((await ask(command, '/blobs/')).body.toString()).toBe('rendered /blobs/')
       await deploy(place, 'two')

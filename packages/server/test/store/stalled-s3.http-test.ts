@@ -24,7 +24,7 @@ const isOf =
     path.includes(`/site/${folder}/`)
 const isList = ({ query }: SeenRequest): boolean => query.includes('list-type')
 
-describe.runIf(faulty !== undefined)('while a store in S3 says nothing', () => {
+describe.runIf(faulty !== undefined)('while a store in S3 does not respond', () => {
   if (faulty === undefined) return
   const { s3, proxy } = faulty
   let store: string
@@ -37,7 +37,7 @@ describe.runIf(faulty !== undefined)('while a store in S3 says nothing', () => {
     short = builds.map(({ buildId }) => buildId.slice(0, 8))
   })
 
-  /** Requests of this kind are never answered; settles when there is one. */
+  /** Never answers requests of this kind. Settles at the first one. */
   function stall(isStalled: (seen: SeenRequest) => boolean): Promise<unknown> {
     proxy.fail((seen) => ({ stalls: isStalled(seen) }))
     const before = proxy.seen.length
@@ -68,7 +68,7 @@ describe.runIf(faulty !== undefined)('while a store in S3 says nothing', () => {
       () => true,
       () => 'the store does not answer; run serve-dist generations later to see which build is current',
     ],
-  ])('SIGINT ends %s, which says what is true', async (command, isStalled, state) => {
+  ])('SIGINT ends %s with a correct message', async (command, isStalled, state) => {
     const words = command === 'purge' ? [command, short[0] ?? ''] : [command]
     expect(await stopped(words, isStalled)).toEqual({
       code: 130,
@@ -78,9 +78,9 @@ describe.runIf(faulty !== undefined)('while a store in S3 says nothing', () => {
   })
 
   test.each([
-    ['reads back what is there', isOf('blobs')],
+    ['reads existing objects', isOf('blobs')],
     ['lists', isList],
-    ['finds out whether conditions are kept', isOf('probes')],
+    ['tests conditional writes', isOf('probes')],
   ])('SIGINT ends publish --verify while it %s', async (_what, isStalled) => {
     const folder = await buildFixture({ ...first, 'index.html': 'third' })
     expect(await stopped(['publish', folder, '--verify'], isStalled)).toEqual({
@@ -90,7 +90,7 @@ describe.runIf(faulty !== undefined)('while a store in S3 says nothing', () => {
     })
   })
 
-  test('a server that is closed waits for nothing of it, and its process ends', async () => {
+  test('close() does not wait for the store, and the process ends', async () => {
     const script = fileURLToPath(new URL('../support/serve-until-sigterm.mjs', import.meta.url))
     const cache = join(await temporaryDirectory(), 'cache')
     const child = spawn(process.execPath, [script, store, cache], { stdio: ['ignore', 'pipe', 'inherit'] })

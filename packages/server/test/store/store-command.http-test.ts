@@ -26,7 +26,7 @@ async function expectPage({ listening }: RunningCommand, page: string): Promise<
 }
 
 describe('serve-dist --store', () => {
-  test('serves what is current, and tells of each build that becomes so', async () => {
+  test('serves the current build, and reports each change', async () => {
     const { store, words } = await makeStore()
     const command = spawnCommand(words)
     await expectPage(command, 'first')
@@ -35,7 +35,7 @@ describe('serve-dist --store', () => {
     expect(await endCommand(command)).toContain(`serve-dist: now serving build ${buildId.slice(0, 12)} (was`)
   })
 
-  test('looks at once at SIGHUP', async () => {
+  test('checks the store at once at SIGHUP', async () => {
     const { store, words, folder } = await makeStore()
     const command = spawnCommand(words)
     await expectPage(command, 'first')
@@ -43,12 +43,12 @@ describe('serve-dist --store', () => {
     await vi.waitFor(() => expect(command.complaints()).toContain('is already being served'))
     await rename(store, join(folder, 'away'))
     command.child.kill('SIGHUP')
-    await vi.waitFor(() => expect(command.complaints()).toContain('has no current.json any more'))
+    await vi.waitFor(() => expect(command.complaints()).toContain('current.json no longer exists'))
     await expectPage(command, 'first')
     await endCommand(command)
   })
 
-  test('killed while it fills its cache, starts from what is there', async () => {
+  test('starts from a partial cache after it was killed', async () => {
     const { store, words, folder } = await makeStore()
     const chunks = Array.from({ length: 300 }, (_each, index) => [
       `chunk-${index}.js`,
@@ -75,7 +75,7 @@ describe('serve-dist --store', () => {
     await endCommand(command)
   })
 
-  test('beside a folder does not start', async () => {
+  test('fails to start together with a folder', async () => {
     const { words } = await makeStore()
     const { code, stderr } = await spawnCommand(['dist', ...words]).exited
     expect(code).toBe(1)
@@ -84,7 +84,7 @@ describe('serve-dist --store', () => {
     )
   })
 
-  test('says which flags have no effect', async () => {
+  test('warns about flags without effect', async () => {
     const { words } = await makeStore()
     const flags = ['--watch', '--fs-fallback', '--verify', '--force']
     const command = spawnCommand([...words, ...flags])
@@ -97,11 +97,11 @@ describe('serve-dist --store', () => {
   })
 })
 
-// Only root may act as other users.
-describe.runIf(process.geteuid?.() === 0)('the cache of a user who is not root', () => {
+// Only root can start processes as other users.
+describe.runIf(process.geteuid?.() === 0)('the store cache of a user other than root', () => {
   const [ours, other] = [1000, 1001]
 
-  test('lies in a volume that belongs to root and that everybody may write to', async () => {
+  test('may be in a volume that belongs to root and that every user may write', async () => {
     const { words, cache } = await makeOpenStore()
     await chmod(cache, 0o777)
     const command = spawnCommand(words, { user: ours })
@@ -111,7 +111,7 @@ describe.runIf(process.geteuid?.() === 0)('the cache of a user who is not root',
     expect(await stat(join(cache, name))).toMatchObject({ uid: ours, mode: 0o40_700 })
   })
 
-  test('lies in a folder of its own that others may read, as systemd makes it', async () => {
+  test('may be in its own folder that other users may read, as systemd creates it', async () => {
     const { words, cache } = await makeOpenStore()
     await chown(cache, ours, ours)
     const command = spawnCommand(words, { user: ours })
@@ -119,7 +119,7 @@ describe.runIf(process.geteuid?.() === 0)('the cache of a user who is not root',
     expect(await endCommand(command)).toBe('')
   })
 
-  test('is none that another user has made in a folder for all', async () => {
+  test('is not used if another user created it in a shared folder', async () => {
     const { words, cache } = await makeOpenStore()
     await chmod(cache, 0o1777)
     const command = spawnCommand(words, { user: other })
@@ -128,23 +128,21 @@ describe.runIf(process.geteuid?.() === 0)('the cache of a user who is not root',
     const { code, stderr } = await spawnCommand(words, { user: ours }).exited
     expect(code).toBe(1)
     expect(stderr).toContain('SD_CACHE_UNUSABLE')
-    expect(stderr).toContain(
-      `it belongs to the user with the id ${other}, and this is the one with the id ${ours}`,
-    )
-    // By default, too.
+    expect(stderr).toContain(`it belongs to user ${other}, but serve-dist runs as user ${ours}`)
+    // This also holds for the default folder.
     const [name = ''] = await readdir(cache)
     const home = join(cache, 'home')
     await mkdir(join(home, '.cache', 'serve-dist', name), { recursive: true })
     const env = { HOME: home, XDG_CACHE_HOME: '' }
     const again = await spawnCommand(withoutCache(words), { user: ours, env }).exited
-    expect(again.stderr).toContain('it belongs to the user with the id 0')
+    expect(again.stderr).toContain('it belongs to user 0')
   })
 
-  test('names the flag where the folder of the user cannot be written to', async () => {
+  test('names the flag if the user cannot write to the folder', async () => {
     const { words, cache } = await makeOpenStore()
     const env = { HOME: cache, XDG_CACHE_HOME: '' }
     const { stderr } = await spawnCommand(withoutCache(words), { user: ours, env }).exited
-    expect(stderr).toContain('name another folder to make it in: --store-cache <dir>')
+    expect(stderr).toContain('use another folder: --store-cache <dir>')
   })
 })
 
@@ -153,7 +151,7 @@ function withoutCache(words: readonly string[]): readonly string[] {
   return words.toSpliced(at, 2)
 }
 
-/** Folders of root's that everybody may enter. */
+/** Creates folders that belong to root and that every user may enter. */
 async function makeOpenStore(): Promise<Fixture & { readonly cache: string }> {
   const fixture = await makeStore()
   const cache = join(fixture.folder, 'cache')

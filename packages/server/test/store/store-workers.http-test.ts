@@ -21,7 +21,7 @@ import { twoProcessFlags } from '../support/two-process-flags.ts'
 const faulty = await startFaultyS3()
 afterEach(() => void vi.unstubAllEnvs())
 
-/** A start of Node takes a while on a machine that is busy. */
+/** Starting Node is slow on a busy machine. */
 const patience = { timeout: 20_000, interval: 50 }
 const large = Buffer.alloc(300_000, 'abcdefg')
 const first = { 'index.html': 'first', 'assets/large-1.bin': large }
@@ -33,8 +33,8 @@ const needy: RuntimeEnvironment = {
   variables: { NOWHERE_SET: { type: 'string', required: true } },
 }
 
-/** What sixteen new connections get: the answers of all workers. */
-async function allOf(port: number, target: string): Promise<ReadonlySet<string>> {
+/** Returns the distinct responses of 16 new connections. They reach all workers. */
+async function distinctAnswers(port: number, target: string): Promise<ReadonlySet<string>> {
   const answers = Array.from({ length: 16 }, async () => {
     const { status, body } = await rawRequest(port, { target })
     return `${status} ${body.toString()}`
@@ -44,7 +44,10 @@ async function allOf(port: number, target: string): Promise<ReadonlySet<string>>
 
 async function expectPage({ listening }: RunningCommand, page: string): Promise<void> {
   const { port } = await listening
-  await vi.waitFor(async () => expect(await allOf(port, '/')).toEqual(new Set([`200 ${page}`])), patience)
+  await vi.waitFor(
+    async () => expect(await distinctAnswers(port, '/')).toEqual(new Set([`200 ${page}`])),
+    patience,
+  )
 }
 
 async function said({ complaints }: RunningCommand, text: string, times = 1): Promise<void> {
@@ -66,7 +69,7 @@ async function makeFolder(): Promise<{
 
 const isHashed = (path: string): boolean => path.startsWith('assets/')
 
-/** Publishes a build of which the server knows the folder of hashed assets. */
+/** Publishes a build with a known folder of hashed assets. */
 async function deployTo(store: string, files: FixtureFiles, environment?: RuntimeEnvironment): Promise<void> {
   const given = { appType: 'spa', assetsDirectory: 'assets', isHashed } as const
   const directory = await buildFixture(files, { ...given, ...(environment && { environment }) })
@@ -96,12 +99,12 @@ describe.skipIf(process.platform !== 'linux')('serve-dist --store --workers', ()
       return command
     }
 
-    test('asks it by the first process alone, and for each blob once', async () => {
+    test('requests it only from the primary process, and only once for each blob', async () => {
       const store = await makeStore()
       const before = proxy.seen.length
       const command = await start(store, [])
       const { port: own } = await command.listening
-      expect(await allOf(own, '/assets/large-1.bin')).toEqual(new Set([`200 ${large.toString()}`]))
+      expect(await distinctAnswers(own, '/assets/large-1.bin')).toEqual(new Set([`200 ${large.toString()}`]))
       await publishFiles(store, { 'index.html': 'third' })
       await expectPage(command, 'third')
       const workers = await readChildProcessIds(command.child.pid)
@@ -114,7 +117,7 @@ describe.skipIf(process.platform !== 'linux')('serve-dist --store --workers', ()
       await endCommand(command)
     })
 
-    test('starts workers again, and answers with what it has, while the store is away', async () => {
+    test('replaces workers and serves cached files while the store is unreachable', async () => {
       const ops = await freePort()
       const flags = ['--ops', `127.0.0.1:${ops}`]
       const command = await start(await makeStore(), flags)
@@ -135,7 +138,7 @@ describe.skipIf(process.platform !== 'linux')('serve-dist --store --workers', ()
       expect(await metric('reachable')).toBe(1)
       const blobs = await metric('fetched_blobs_total')
       proxy.fail(() => ({ reset: 'before' }))
-      await said(command, 'serving on what is here')
+      await said(command, 'serving the cached builds')
       expect(await readiness()).toMatchObject({
         code: 200,
         store: expect.stringMatching(/^unreachable since \d{4}-.*: s3:/),
@@ -151,34 +154,34 @@ describe.skipIf(process.platform !== 'linux')('serve-dist --store --workers', ()
         'no-store',
       ])
       proxy.fail()
-      await said(command, 'answers again')
-      expect(await allOf(own, '/assets/large-1.bin')).toEqual(new Set([`200 ${large.toString()}`]))
+      await said(command, 'is reachable again')
+      expect(await distinctAnswers(own, '/assets/large-1.bin')).toEqual(new Set([`200 ${large.toString()}`]))
       expect(await metric('fetched_blobs_total')).toBe((blobs ?? 0) + 1)
       expect(await endCommand(command)).not.toMatch(/stuck|refused/)
     }, 60_000)
 
-    test('looks at it before a hashed file is a 404, in every worker, once for all', async () => {
+    test('checks it once for all workers before they answer 404 for a hashed file', async () => {
       const store = await makeStore()
       await deployTo(store, { 'index.html': 'third', 'assets/entry-3.js': 'third()' })
       const command = await start(store, [])
       const { port: own } = await command.listening
       await deployTo(store, { 'index.html': 'fourth', 'assets/entry-4.js': 'fourth()' })
-      expect(await allOf(own, '/assets/entry-4.js')).toEqual(new Set(['200 fourth()']))
+      expect(await distinctAnswers(own, '/assets/entry-4.js')).toEqual(new Set(['200 fourth()']))
       await expectPage(command, 'fourth')
       const before = proxy.seen.length
       const names = Array.from({ length: 40 }, (_each, index) => `/assets/none-${index}.js`)
       const answers = await Promise.all(names.map(async (target) => await rawRequest(own, { target })))
       expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([404]))
       const looks = proxy.seen.slice(before).filter(({ path }) => path.endsWith('current.json'))
-      // One a second at most, and the look that each process repeats every five seconds.
+      // At most one check a second, and one of each process every five seconds.
       expect(looks.length).toBeLessThan(names.length / 2)
       await endCommand(command)
     })
 
-    test('serves on a build that was taken out of the store, by new workers as well', async () => {
+    test('keeps serving a build that was removed from the store, also by new workers', async () => {
       const store = await makeStore()
       const command = await start(store, [])
-      // The server cannot learn of the next build until the signal.
+      // The server cannot see the next build before the signal.
       proxy.fail(({ path }) => (path.endsWith('current.json') ? { reset: 'before' } : undefined))
       for (const [name, value] of Object.entries(s3Environment(s3.endpoint, s3.root))) vi.stubEnv(name, value)
       const backend = await openStore(store)
@@ -201,35 +204,35 @@ describe.skipIf(process.platform !== 'linux')('serve-dist --store --workers', ()
     })
   })
 
-  test('does not start where nothing is published, and says so once', async () => {
+  test('fails to start if nothing is published, and reports it once', async () => {
     const { folder, words } = await makeFolder()
     await rm(folder, { recursive: true })
     const { code, stderr } = await spawnCommand(words).exited
     expect(code).toBe(1)
-    expect(stderr).toMatch(/^serve-dist: SD_GENERATION_MISSING: .*nothing is published there.*\n$/)
+    expect(stderr).toMatch(/^serve-dist: SD_GENERATION_MISSING: .*it contains no published build.*\n$/)
   })
 
-  test('goes on with its cache deleted', async () => {
+  test('continues after its cache was deleted', async () => {
     const { store, folder, words } = await makeFolder()
-    // A worker may write into it meanwhile.
+    // A worker may write to the cache in this moment.
     const removeCache = () => rm(join(folder, 'cache'), { recursive: true, maxRetries: 5 })
     const command = spawnCommand([...words, '--memory-budget', '1000'])
     await expectPage(command, 'second')
     const { port } = await command.listening
     await removeCache()
-    expect(await allOf(port, '/assets/large-1.bin')).toEqual(new Set([`200 ${large.toString()}`]))
+    expect(await distinctAnswers(port, '/assets/large-1.bin')).toEqual(new Set([`200 ${large.toString()}`]))
     await removeCache()
     await replaceWorker(command.child.pid)
     await expectPage(command, 'second')
-    expect(await allOf(port, '/assets/large-1.bin')).toEqual(new Set([`200 ${large.toString()}`]))
+    expect(await distinctAnswers(port, '/assets/large-1.bin')).toEqual(new Set([`200 ${large.toString()}`]))
     await removeCache()
     await publishFiles(store, { 'index.html': 'third' })
     await expectPage(command, 'third')
-    expect(await allOf(port, '/assets/large-1.bin')).toEqual(new Set([`200 ${large.toString()}`]))
+    expect(await distinctAnswers(port, '/assets/large-1.bin')).toEqual(new Set([`200 ${large.toString()}`]))
     await endCommand(command)
   }, 60_000)
 
-  test('answers nothing any more of a kept build that is purged, by new workers neither', async () => {
+  test('stops serving files of a purged build, also by new workers', async () => {
     const { store, words } = await makeFolder()
     const command = spawnCommand([...words, '--memory-budget', '1000'])
     await expectPage(command, 'second')
@@ -238,20 +241,20 @@ describe.skipIf(process.platform !== 'linux')('serve-dist --store --workers', ()
     const { buildId } = await publishFiles(store, kept)
     await publishFiles(store, second)
     await expectPage(command, 'second')
-    expect(await allOf(port, '/assets/large-1.bin')).toEqual(new Set([`200 ${large.toString()}`]))
-    expect(await allOf(port, '/assets/entry-3.js')).toEqual(new Set(['200 third()']))
+    expect(await distinctAnswers(port, '/assets/large-1.bin')).toEqual(new Set([`200 ${large.toString()}`]))
+    expect(await distinctAnswers(port, '/assets/entry-3.js')).toEqual(new Set(['200 third()']))
     await purge(await openStore(store), buildId)
     const statusesOf = async (): Promise<ReadonlySet<string>> =>
-      new Set([...(await allOf(port, '/assets/entry-3.js'))].map((answer) => answer.slice(0, 3)))
+      new Set([...(await distinctAnswers(port, '/assets/entry-3.js'))].map((answer) => answer.slice(0, 3)))
     await vi.waitFor(async () => expect(await statusesOf()).toEqual(new Set(['404'])), patience)
     await replaceWorker(command.child.pid)
     await expectPage(command, 'second')
     expect(await statusesOf()).toEqual(new Set(['404']))
-    expect(await allOf(port, '/assets/large-1.bin')).toEqual(new Set([`200 ${large.toString()}`]))
+    expect(await distinctAnswers(port, '/assets/large-1.bin')).toEqual(new Set([`200 ${large.toString()}`]))
     expect(await endCommand(command)).toMatch(/still serving build \w+, with 1 file of 1 earlier build\n/)
   }, 60_000)
 
-  test('starts a worker again on the build of the others while it refuses the one that is current', async () => {
+  test('starts a replaced worker with the build of the others while it rejects the current one', async () => {
     const { store, words } = await makeFolder()
     const command = spawnCommand(words)
     await expectPage(command, 'second')
@@ -259,9 +262,9 @@ describe.skipIf(process.platform !== 'linux')('serve-dist --store --workers', ()
     await said(command, 'NOWHERE_SET')
     await replaceWorker(command.child.pid)
     await expectPage(command, 'second')
-    // Other replicas may have the values, and serve its pages.
+    // Other replicas may have the values and serve these pages.
     const { port } = await command.listening
-    expect(await allOf(port, '/assets/entry-3.js')).toEqual(new Set(['200 third()']))
+    expect(await distinctAnswers(port, '/assets/entry-3.js')).toEqual(new Set(['200 third()']))
     await expectPage(command, 'second')
     await publishFiles(store, { 'index.html': 'fourth' })
     await expectPage(command, 'fourth')
@@ -272,7 +275,7 @@ describe.skipIf(process.platform !== 'linux')('serve-dist --store --workers', ()
   }, 60_000)
 
   test.each(['lacks a file', 'lacks a value of the environment'])(
-    'answers nothing more of a build that was purged while the current one %s, by new workers as well',
+    'stops serving files of a purged build while the current one %s, also by new workers',
     async (what) => {
       const { store, words } = await makeFolder()
       await deployTo(store, { 'index.html': 'third', 'assets/entry-3.js': 'third()' })
@@ -283,23 +286,24 @@ describe.skipIf(process.platform !== 'linux')('serve-dist --store --workers', ()
       if (what === 'lacks a file') await publishWithMissingFile('index.html', store, files)
       else await deployTo(store, { ...files, [needy.path]: '' }, needy)
       await said(command, 'reload refused, still serving')
-      expect(await allOf(port, '/assets/entry-2.js')).toEqual(new Set(['200 second()']))
+      expect(await distinctAnswers(port, '/assets/entry-2.js')).toEqual(new Set(['200 second()']))
       const generations = await listGenerations(await openStore(store))
       await purge(await openStore(store), generations[2]?.id ?? '')
       await vi.waitFor(
-        async () => expect(await allOf(port, '/assets/entry-2.js')).toEqual(new Set(['404 404 Not Found\n'])),
+        async () =>
+          expect(await distinctAnswers(port, '/assets/entry-2.js')).toEqual(new Set(['404 404 Not Found\n'])),
         patience,
       )
-      expect(await allOf(port, '/assets/large-1.bin')).toEqual(new Set([`200 ${large.toString()}`]))
+      expect(await distinctAnswers(port, '/assets/large-1.bin')).toEqual(new Set([`200 ${large.toString()}`]))
       await replaceWorker(command.child.pid)
       await expectPage(command, 'third')
-      expect(await allOf(port, '/assets/entry-2.js')).toEqual(new Set(['404 404 Not Found\n']))
+      expect(await distinctAnswers(port, '/assets/entry-2.js')).toEqual(new Set(['404 404 Not Found\n']))
       expect((await endCommand(command)).split('reload refused')).toHaveLength(2)
     },
     60_000,
   )
 
-  test.each(['1', '2'])('follows the file of its variables, with %s workers', async (workers) => {
+  test.each(['1', '2'])('follows changes of its variable file, with %s workers', async (workers) => {
     const { store, folder, words } = await makeFolder()
     const environment = { ...needy, variables: { SHADE: { type: 'string' } } } as const
     await deployTo(store, { 'index.html': 'third', [needy.path]: '' }, environment)
@@ -307,7 +311,7 @@ describe.skipIf(process.platform !== 'linux')('serve-dist --store --workers', ()
     await writeFile(envFile, 'SHADE=red')
     const command = spawnCommand([...words, '--workers', workers, '--env-file', envFile])
     const { port } = await command.listening
-    const shades = async (): Promise<string> => [...(await allOf(port, `/${needy.path}`))].join()
+    const shades = async (): Promise<string> => [...(await distinctAnswers(port, `/${needy.path}`))].join()
     expect(await shades()).toContain('red')
     await writeFile(envFile, 'SHADE=blue')
     await vi.waitFor(async () => expect(await shades()).toMatch(/^200 [^,]*blue/), patience)
@@ -315,7 +319,7 @@ describe.skipIf(process.platform !== 'linux')('serve-dist --store --workers', ()
     await endCommand(command)
   })
 
-  test('takes a storm of signals and of publishes', async () => {
+  test('survives many concurrent signals and publishes', async () => {
     const { store, folder, words } = await makeFolder()
     const command = spawnCommand(words)
     await expectPage(command, 'second')
@@ -323,7 +327,7 @@ describe.skipIf(process.platform !== 'linux')('serve-dist --store --workers', ()
     const storm = setInterval(() => command.child.kill('SIGHUP'), 5)
     for (const page of pages) {
       const both = [page, `${page}2`].map((name) => publishFiles(store, { 'index.html': name }))
-      // One of the two may have to be told that the other was faster.
+      // One of the two may fail because the other was faster.
       await Promise.allSettled(both)
     }
     await rename(store, join(folder, 'away'))

@@ -2,12 +2,12 @@ import process from 'node:process'
 import { createFetchHandler } from '../../dist/hosts/fetch.js'
 import { loadSite } from '../../dist/index.js'
 
-// For programs that are started as `program <directory> <memory budget>`.
+// For programs that run as `program <directory> <memory budget>`.
 const [directory = '', memoryBudget = ''] = process.argv.slice(2)
 const answer = createFetchHandler(await loadSite(directory, { memoryBudget: Number(memoryBudget) }))
 
 /**
- * Answers with the build, and else with the status and the body by which what stands behind is known.
+ * Answers from the build. For other requests, answers with the status and body of the passed-on handler.
  *
  * @param {Request} request
  * @returns {Promise<Response>}

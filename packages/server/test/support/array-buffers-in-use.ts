@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 
-/** Bytes of buffers in this process that are left after the garbage is collected. */
+/** Returns the bytes of array buffers in this process after a garbage collection. */
 export async function arrayBuffersInUse(): Promise<number> {
   setFlagsFromString('--expose-gc')
   const collect: unknown = runInNewContext('gc')

@@ -1,21 +1,21 @@
 import type { RawRequest } from './raw-request.ts'
 
-/** A request, and what every host has to answer. */
+/** A request, and the response that every host must send. */
 export interface BlackBoxRow {
   readonly what: string
   readonly request: RawRequest
-  /** Whether a middleware leaves this request to whoever stands behind it. */
+  /** Whether a middleware passes this request on. */
   readonly isPassedOn?: boolean
   readonly answer: BlackBoxAnswer
 }
 
 interface BlackBoxAnswer {
   readonly status: number
-  /** `undefined`: the field must not be there. */
+  /** `undefined`: the field must be absent. */
   readonly fields?: Readonly<Record<string, string | RegExp | undefined>>
-  /** The file of the build whose bytes, and whose length, are sent. */
+  /** The file of the build that is the body. */
   readonly file?: string
-  /** The part of `file` that is sent. */
+  /** The range of `file` that is the body. */
   readonly slice?: readonly [first: number, end?: number]
   readonly body?: string
 }

@@ -7,39 +7,41 @@ import { compressibleText } from './compressible-text.ts'
 import { type RawRequest, rawRequest } from './raw-request.ts'
 import type { RawResponse } from './parse-response.ts'
 
-/** How a host answers the rows. */
+/** A host under test, and its deviations. */
 export interface BlackBoxHost {
-  /** Its name, as the tests' titles have it. */
   readonly name: string
-  /** Whether the host answers everything itself, or passes on what is not ours to {@link passedOn}. */
+  /**
+   * Whether the host answers everything, or passes unknown requests on to a handler with status {@link
+   * passedOn}.
+   */
   readonly role: 'standalone' | 'middleware'
-  /** Fields that the host adds by itself to every answer, in lower case. */
+  /** Fields in lower case that the host adds to every response. */
   readonly additionalFields?: readonly string[]
-  /** Rows that the host answers by itself before it asks anybody. */
+  /** Names of rows that the host answers before serve-dist is called. */
   readonly ownAnswers?: readonly string[]
-  /** Whether the host cuts streams into chunks, and drops the length that it was given. */
+  /** Whether the host sends streams in chunks and drops their length. */
   readonly isChunking?: boolean
-  /** Whether the host forgets the Date of a HEAD. */
+  /** Whether the host omits Date for HEAD. */
   readonly isTimelessOnHead?: boolean
-  /** Serves a folder on a free port until the test file is done. */
   start(site: BlackBoxSite): Promise<number>
-  /** How a request is sent to it; over plain TCP by HTTP/1.1 where nothing is said. */
+  /** Sends a request. The default is HTTP/1.1 over TCP. */
   readonly ask?: (port: number, request: RawRequest) => Promise<RawResponse>
-  /** How many requests have come to JavaScript so far: where the native engine answers by itself, none does. */
+  /**
+   * Returns the number of requests that have reached JavaScript. Responses of the native engine do not count.
+   */
   readonly countHandled?: () => number
 }
 
-/** What is to be served. */
 export interface BlackBoxSite {
   readonly directory: string
-  /** Bytes of bodies held in memory: 0 streams everything. */
+  /** Bytes of bodies to keep in memory. 0 streams everything. */
   readonly memoryBudget: number
 }
 
-/** The status by which what stands behind a middleware is known; its body is the method and the target. */
+/** The status of the handler after a middleware. Its body is the method and the target. */
 export const passedOn = 299
 
-/** Files of every kind that the rows ask for. */
+/** Files of every kind that the rows request. */
 export const blackBoxFiles: FixtureFiles = {
   'index.html': compressibleText(2000, 'page'),
   'about.html': 'about',
@@ -52,7 +54,7 @@ export const blackBoxFiles: FixtureFiles = {
   'empty.txt': '',
 }
 
-/** Runs the rows of docs/http.md that every host has to answer alike, bodies in memory and streamed. */
+/** Runs the rows of docs/http.md that every host must answer in the same way, from memory and streamed. */
 export function describeBlackBox(host: BlackBoxHost): void {
   const ask = host.ask ?? rawRequest
   const rows = blackBoxRows.filter(({ what }) => host.ownAnswers?.includes(what) !== true)
@@ -79,13 +81,13 @@ export function describeBlackBox(host: BlackBoxHost): void {
       const expected = isChunked ? { ...answer, contentLength: undefined } : answer
       expect(observe(response, expected)).toEqual(expected)
       if (host.countHandled === undefined || memoryBudget === 0 || !isForEngine(row)) return
-      // It has learned the fields of the first one.
+      // The engine has learned the fields of the first response.
       const handled = host.countHandled()
       expect(observe(await ask(port, row.request), expected)).toEqual(expected)
       expect(host.countHandled()).toBe(handled)
     })
 
-    test('HEAD has the very fields of GET', async () => {
+    test('HEAD has the same fields as GET', async () => {
       for (const { what, request, isPassedOn } of rows) {
         if (request.method !== undefined || isPassedOn === true || 'Range' in (request.fields ?? {})) continue
         const get = await ask(port, request)
@@ -96,16 +98,16 @@ export function describeBlackBox(host: BlackBoxHost): void {
   })
 }
 
-/** Whether the native engine answers it by itself, as docs/engine.md says. */
+/** Tells whether the native engine answers without Node, as docs/engine.md describes. */
 function isForEngine({ request, answer, isPassedOn = false }: BlackBoxRow): boolean {
-  // It learns no empty value.
+  // The engine relays requests with empty values.
   const isPlain = Object.entries(request.fields ?? {}).every(
     ([name, value]) => name === 'Accept-Encoding' && value !== '',
   )
   return isPlain && !isPassedOn && answer.status === 200 && answer.file !== 'empty.txt'
 }
 
-/** The fields that are ours to decide: not the time, nor how the host frames and how long it listens. */
+/** Returns the fields that serve-dist decides: not the time, the framing or the connection. */
 function fieldsOf(
   response: RawResponse,
   { additionalFields = [], isChunking = false }: BlackBoxHost,
@@ -118,13 +120,13 @@ function fieldsOf(
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
 }
 
-/** What is looked at of a response; what is `undefined` is not. */
+/** The checked parts of a response. `undefined` parts are not checked. */
 interface Expectation {
   readonly status: number
   readonly fields: Readonly<Record<string, unknown>>
   readonly hasDate: boolean | undefined
   readonly contentLength: string | undefined
-  /** As Latin-1. */
+  /** In Latin-1. */
   readonly body: string | undefined
 }
 
@@ -161,7 +163,6 @@ function observe(response: RawResponse, expected: Expectation): Expectation {
   }
 }
 
-/** The bytes of the build that a row asks for. */
 async function bytesOf({ answer }: BlackBoxRow, directory: string): Promise<Buffer> {
   const bytes = await readFile(join(directory, answer.file ?? ''))
   return bytes.subarray(...(answer.slice ?? []))

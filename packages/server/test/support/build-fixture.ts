@@ -3,10 +3,10 @@ import { dirname, join } from 'node:path'
 import { precompress, type PrecompressOptions } from '@serve-dist/precompress'
 import { temporaryDirectory } from './temporary-directory.ts'
 
-/** What the files of a build hold, by their paths. */
+/** The contents of a build's files, by path. */
 export type FixtureFiles = Readonly<Record<string, string | Uint8Array>>
 
-/** Writes files into a folder of their own, which is removed when the test file is done. */
+/** Writes files into a new folder, which is removed after the test file. */
 export async function writeFixture(files: FixtureFiles): Promise<string> {
   const directory = await temporaryDirectory()
   for (const [path, content] of Object.entries(files)) {
@@ -16,7 +16,7 @@ export async function writeFixture(files: FixtureFiles): Promise<string> {
   return directory
 }
 
-/** Makes a real build of files: written, compressed and described. */
+/** Writes and compresses a real build with a manifest. */
 export async function buildFixture(files: FixtureFiles, options: PrecompressOptions = {}): Promise<string> {
   const directory = await writeFixture(files)
   await precompress(directory, options)

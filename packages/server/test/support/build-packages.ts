@@ -5,12 +5,12 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 
 const root = fileURLToPath(new URL('../../../..', import.meta.url))
-// With what they import.
+// The build includes the packages that these import.
 const packages = ['server', 'store', 'vite'].map((name) => join(root, 'packages', name))
 
-/** Builds the packages, once for all test files: commands and threads run what was built. */
+/** Builds the packages once for all test files because commands and threads run built code. */
 export default async function setup(): Promise<void> {
-  // `pnpm verify` has built them.
+  // `pnpm verify` has already built them.
   if (process.env['SERVE_DIST_IS_BUILT'] !== undefined) return
   await run('typescript', 'bin/tsc', ['-b', ...packages])
   await run('rolldown', 'bin/cli.mjs', ['-c'])

@@ -5,7 +5,7 @@ import type { RawResponse } from './parse-response.ts'
 import { rawRequest } from './raw-request.ts'
 import { createRequestFields } from './create-request-fields.ts'
 
-/** Fields that hosts make of files and connections in ways of their own. */
+/** Fields whose values depend on the host. */
 const ownFields = new Set([
   'accept-ranges',
   'connection',
@@ -26,7 +26,7 @@ const asked = [
   { secFetchMode: 'navigate' },
 ] as const
 
-/** What a host answers otherwise than we do, one line each: `<path> <what>`. */
+/** Returns the differences between a host's and serve-dist's responses, each as `<path> <difference>`. */
 export async function compareWithServeDist(
   site: Site,
   port: number,
@@ -57,7 +57,7 @@ function differences(theirs: RawResponse, { status, fields, content }: Answer): 
     found.set(key, found.has(key) ? `${found.get(key)}, ${value}` : value)
   }
   const names = new Set([...expected.keys(), ...found.keys()])
-  // A redirect has no body that a type could be of.
+  // A redirect has no body, so its type does not matter.
   const isRedirect = status > 300 && status < 309 && status !== 304
   const ignored = isRedirect ? new Set(['content-type', 'x-content-type-options']) : new Set<string>()
   const lines = [...names]
@@ -72,7 +72,7 @@ function differences(theirs: RawResponse, { status, fields, content }: Answer): 
   ]
 }
 
-/** Members of a list in one order, each once. */
+/** Sorts the members of a list, and removes duplicates. */
 function normalized(name: string, value: string | undefined): string | undefined {
   return name === 'vary' ? [...new Set(value?.split(/ *, */))].toSorted().join() : value
 }

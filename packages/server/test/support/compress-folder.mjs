@@ -1,4 +1,4 @@
-// The program that is killed: a build that overwrites files, if it is given any, and then a pass.
+// The program that the test kills: it overwrites files, if any are given, and runs the compression step.
 import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { precompress, markUnfinished } from '@serve-dist/precompress'

@@ -1,4 +1,4 @@
-/** Text of about so many bytes that every coding makes much smaller, other for every `seed`. */
+/** Returns a text of about this many bytes that compresses well. Each `seed` has its own text. */
 export function compressibleText(bytes: number, seed = ''): string {
   const line = (index: number): string => `export const ${seed}value${index} = ${index * 7919}\n`
   let text = ''

@@ -1,6 +1,6 @@
 import { readdir, readFile, readlink } from 'node:fs/promises'
 
-/** How many sockets of a process are connected to a port of this machine; on Linux. */
+/** Returns the number of sockets of a process that are connected to a local port. Linux only. */
 export async function countConnectionsTo(port: number, processId: number): Promise<number> {
   const ending = `:${port.toString(16).toUpperCase().padStart(4, '0')}`
   const rows = (await readFile('/proc/net/tcp', 'utf8')).split('\n').map((line) => line.trim().split(/\s+/))

@@ -6,10 +6,10 @@ import { spawnCommand } from './spawn-command.ts'
 import { temporaryDirectory } from './temporary-directory.ts'
 
 /**
- * Counts the file-system calls of the command in a whole life, from boot to stop, as the engine traces
- * them below every API: synchronous or not, by callback or by promise.
+ * Counts the file-system calls of the command from start to stop. Node's trace events include each API:
+ * synchronous, callbacks and promises.
  *
- * @param exchange - what a client does meanwhile.
+ * @param exchange - acts as the client
  */
 export async function countFileSystemCalls(
   args: readonly string[],
@@ -34,7 +34,7 @@ export async function countFileSystemCalls(
 
 interface TraceEvent {
   readonly cat: string
-  /** The phase: `B` and `b` begin a call, synchronous or not. */
+  /** The phase: `B` and `b` start a synchronous or an asynchronous call. */
   readonly ph: string
 }
 

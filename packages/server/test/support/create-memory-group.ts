@@ -2,21 +2,21 @@ import { mkdir, readFile, rmdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 
-/** Where control groups of version 2 and 1 have the limit of memory. */
+/** The paths and names of memory limits in control groups of version 2 and 1. */
 const hierarchies = [
   { root: '/sys/fs/cgroup', limit: 'memory.max', events: 'memory.events' },
   { root: '/sys/fs/cgroup/memory', limit: 'memory.limit_in_bytes', events: 'memory.oom_control' },
 ] as const
 
-/** A control group whose processes may have so much memory together. */
+/** A control group with a common memory limit for its processes. */
 export interface MemoryGroup {
-  /** The file that takes the ids of its processes. */
+  /** The file that takes the IDs of its processes. */
   readonly processes: string
-  /** How many of them the system has killed, as they needed more. */
+  /** Returns the number of its processes that the kernel killed for lack of memory. */
   readonly killed: () => Promise<number>
 }
 
-/** Makes one for a test; `undefined` where that is not allowed, as to others than root. */
+/** Creates a control group for a test. Returns `undefined` if the user may not, unlike root. */
 export async function createMemoryGroup(bytes: number): Promise<MemoryGroup | undefined> {
   for (const { root, limit, events } of hierarchies) {
     const folder = join(root, `serve-dist-${process.pid}`)
@@ -26,7 +26,7 @@ export async function createMemoryGroup(bytes: number): Promise<MemoryGroup | un
     )
     if (!made) continue
     onTestFinished(() => rmdir(folder))
-    // Of a hierarchy that is not here the files are not, either.
+    // If the hierarchy does not exist, its files do not, either.
     const limited = await writeFile(join(folder, limit), String(bytes), { flag: 'r+' }).then(
       () => true,
       () => false,

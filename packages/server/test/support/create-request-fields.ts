@@ -1,6 +1,6 @@
 import { noRequestFields, type RequestFields } from '../../src/protocol/request-fields.ts'
 
-/** A request without any field, changed by what is given. */
+/** Creates a request without fields, except for the given ones. */
 export function createRequestFields(given: Partial<RequestFields> = {}): RequestFields {
   return { ...noRequestFields, ...given }
 }

@@ -4,7 +4,7 @@ Deno.serve(
   {
     port: 0,
     hostname: '127.0.0.1',
-    // Deno would compress what the build has decided to send as it is, and weaken its validators.
+    // Deno would compress uncompressed responses and weaken their validators.
     automaticCompression: false,
     onListen: ({ port }) => console.log(port),
   },

@@ -1,7 +1,7 @@
 import type { OperatorErrorCode } from '@serve-dist/manifest'
 import { expect } from 'vitest'
 
-/** Expects an error for the operator, by its code and a part of its message. */
+/** Expects an operator error with this code and this part of its message. */
 export async function expectRefusal(
   outcome: Promise<unknown>,
   code: OperatorErrorCode,

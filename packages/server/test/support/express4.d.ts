@@ -1,4 +1,4 @@
-// Express 4 under a name of its own; the types of 5 are right for what the tests use.
+// Express 4 under an alias. The types of version 5 fit the tests.
 declare module 'express4' {
   export { default } from 'express'
 }

@@ -16,14 +16,14 @@ import type { ManifestEntry, Resource, Site, StoredBytes } from '../../src/site/
 import type { SitePolicy } from '../../src/site/resolve-policy.ts'
 import { resolveServing } from '../../src/site/resolve-serving.ts'
 
-/** A file of a site that has no disk. */
+/** A file of a site without a disk. */
 export interface FakeFile {
   readonly body: string
-  /** Bodies by coding; nothing decodes them, so any text will do. */
+  /** Bodies by coding. They need not be valid because no test decodes them. */
   readonly variants?: Partial<Readonly<Record<ContentCoding, string>>>
   readonly mediaType?: string
   readonly stem?: string
-  /** Deltas by the text of the dictionary. */
+  /** Deltas by the text of their dictionary. */
   readonly deltas?: Readonly<Record<string, Partial<Readonly<Record<DeltaCoding, string>>>>>
   readonly cache?: CacheClass
   readonly lastModified?: string
@@ -32,10 +32,10 @@ export interface FakeFile {
   readonly runtime?: true
 }
 
-/** Files by their paths; a text is the body of one that has nothing special. */
+/** Files by path. A string is the body of a file without further properties. */
 export type FakeFiles = Readonly<Record<string, string | FakeFile>>
 
-/** What a build says of itself. */
+/** The properties of a build. */
 interface FakeBuildOptions {
   readonly buildId?: string
   readonly base?: string
@@ -48,13 +48,13 @@ export interface FakeSiteOptions extends FakeBuildOptions {
   readonly prefer?: 'order' | 'smallest'
   readonly rules?: ServingRules
   readonly policy?: SitePolicy
-  /** Earlier builds, the newest first. */
+  /** Earlier builds, newest first. */
   readonly kept?: readonly KeptBuild[]
-  /** Whether somebody makes deltas of the builds. */
+  /** Whether a publisher makes deltas of the builds. */
   readonly hasDeltas?: boolean
 }
 
-/** Builds the table of files that are given as text, for tests of pure functions. */
+/** Builds the site table of files that are given as text, for tests of pure functions. */
 export function fakeSite(
   files: FakeFiles,
   { prefer = 'order', rules = {}, policy, kept, hasDeltas = false, ...build }: FakeSiteOptions = {},
@@ -70,7 +70,7 @@ export function fakeSite(
   return buildSite({ ...fakeBuild(files, build), deltas }, serving, kept).site
 }
 
-/** A build that has no disk: its manifest and its bytes. */
+/** Creates a build without a disk: its manifest and its bytes. */
 export function fakeBuild(
   files: FakeFiles,
   {
@@ -98,7 +98,7 @@ export function fakeBuild(
   return { manifest, stored }
 }
 
-/** The resource under a path that is known to be one. */
+/** Returns the resource of a path that exists. */
 export function resourceAt(site: Site, path: string): Resource {
   const entry = site.table.get(path)
   if (entry?.kind !== 'resource') throw new TypeError(`no resource at ${path}`)
@@ -152,7 +152,7 @@ function fakeDeltas(coding: DeltaCoding, text: string | undefined): StoredDelta[
   return text === undefined ? [] : [{ coding, sha256: digestOf(text), bytes: store('', text, true) }]
 }
 
-/** The `Available-Dictionary` of who has this text. */
+/** Returns the `Available-Dictionary` value for this text. */
 export function offerOf(dictionary: string): string {
   return `:${createHash('sha256').update(dictionary).digest('base64')}:`
 }

@@ -4,7 +4,7 @@ import { type Agent, get, type IncomingMessage } from 'node:http'
 import type { ClientHttp2Session, IncomingHttpHeaders } from 'node:http2'
 import { get as getOverTls } from 'node:https'
 
-/** What came of a request that was read to its end. */
+/** A response that was read to its end. */
 export interface WholeAnswer {
   readonly status: number | undefined
   readonly field: (name: string) => string | undefined
@@ -20,13 +20,13 @@ interface WantedFile {
 export interface FetchOptions extends WantedFile {
   readonly port: number
   readonly scheme: 'http' | 'https'
-  /** `false` for a connection of its own. */
+  /** `false` opens a new connection. */
   readonly agent: Agent | false
-  /** Waited for after each chunk, by slow readers. */
+  /** Called after each chunk, and awaited. Slow readers use it. */
   readonly pause?: (received: number) => Promise<unknown> | undefined
 }
 
-/** Gets a body as it comes over the wire; an error for one that breaks off. */
+/** Reads a whole body without decoding it. Rejects if it ends early. */
 export async function fetchWhole(options: FetchOptions): Promise<WholeAnswer> {
   const { port, scheme, path, acceptEncoding, agent, pause } = options
   const response = await new Promise<IncomingMessage>((resolve, reject) => {
@@ -45,7 +45,7 @@ export async function fetchWhole(options: FetchOptions): Promise<WholeAnswer> {
   }
 }
 
-/** As {@link fetchWhole}, on a session; a stream that is reset is an error. */
+/** Like {@link fetchWhole}, on an HTTP/2 session. Rejects if the stream is reset. */
 export async function fetchWholeOverHttp2(
   session: ClientHttp2Session,
   { path, acceptEncoding }: WantedFile,

@@ -1,13 +1,4 @@
-import { once } from 'node:events'
-import { createServer } from 'node:net'
+import { findFreePort } from '../../src/transport/find-free-port.ts'
 
-/** A port that nobody listened on a moment ago. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  await once(server, 'close')
-  if (typeof address !== 'object' || address === null) throw new TypeError('listens on no port')
-  return address.port
-}
+/** Returns a port of 127.0.0.1 that no process listens on. */
+export const freePort = (): Promise<number> => findFreePort('127.0.0.1')

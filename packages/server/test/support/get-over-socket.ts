@@ -1,7 +1,7 @@
 import { get } from 'node:http'
 import { text } from 'node:stream/consumers'
 
-/** Asks for a path over a unix socket, on a connection of its own. */
+/** Gets a path over a unix socket, on a new connection. */
 export async function getOverSocket(socketPath: string, path: string): Promise<string> {
   return new Promise((resolve, reject) => {
     get({ socketPath, path, agent: false }, (response) => {

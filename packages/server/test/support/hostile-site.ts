@@ -32,7 +32,7 @@ const names = [
   'UPPER.HTML',
 ]
 
-/** A build with all that a configuration may read as more than a name, and with rules of every kind. */
+/** A build with names that are special in configuration files, and rules of every kind. */
 export const hostileFiles: Readonly<Record<string, string>> = {
   'index.html': `<!doctype html><script>run("index")</script>${compressibleText(2000)}`,
   '404.html': `<!doctype html><p>none ${compressibleText(2000)}`,
@@ -73,7 +73,7 @@ export const hostileFiles: Readonly<Record<string, string>> = {
   ...Object.fromEntries(names.map((name) => [name, compressibleText(1500, 'n')])),
 }
 
-/** Paths besides those that the build has. */
+/** Paths to request besides those of the build. */
 export const hostilePaths: readonly string[] = [
   '/old/a%20b/c?x=1',
   '/old',

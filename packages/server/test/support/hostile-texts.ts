@@ -1,10 +1,15 @@
-/** Six times what a server accepts as a whole head: a parser that is not linear shows at this length. */
+/**
+ * Six times the size of a whole head that a server accepts. At this length, a parser that is not linear
+ * exceeds the limit.
+ */
 const hostileLength = 100_000
 
-/** What any linear parser stays far below at that length, and what a quadratic one exceeds by far. */
+/** Milliseconds. A linear parser needs far less at that length, a quadratic one far more. */
 export const linearTimeLimit = 250
 
-/** Long texts of each piece repeated, alone and between others that make a match begin or fail late. */
+/**
+ * Returns long texts of each repeated piece: alone, and between others that make a match start or fail late.
+ */
 export function hostileTexts(
   pieces: readonly string[],
   before: readonly string[] = [''],
@@ -17,8 +22,8 @@ export function hostileTexts(
 }
 
 /**
- * Milliseconds of the processor's time that a call takes: a machine that is busy otherwise adds none. What takes long is
- * tried again, for other threads of this process add theirs.
+ * Returns the CPU time of a call in milliseconds. Repeats slow calls because other threads of this process
+ * add to the time.
  */
 export function millisecondsOf(call: () => unknown): number {
   let least = Number.POSITIVE_INFINITY

@@ -4,11 +4,11 @@ import { buffer } from 'node:stream/consumers'
 import type { RawResponse } from './parse-response.ts'
 import type { RawRequest } from './raw-request.ts'
 
-/** Sends one request by HTTP/2 on a session of its own, and reads the response as strictly as the other. */
+/** Sends one request over a new HTTP/2 session, and parses the response as strictly as over HTTP/1.1. */
 export async function http2Request(port: number, request: RawRequest = {}): Promise<RawResponse> {
   const { method = 'GET', target = '/', fields = {}, body = '' } = request
   const session = connect(`https://127.0.0.1:${port}`, { rejectUnauthorized: false })
-  // Its stream fails with it.
+  // The stream fails, too.
   session.on('error', () => {})
   try {
     const stream = session.request(
@@ -23,7 +23,7 @@ export async function http2Request(port: number, request: RawRequest = {}): Prom
   }
 }
 
-/** RFC 9113 §8.2.2: none of these may be sent. */
+/** Fields that HTTP/2 forbids (RFC 9113 §8.2.2). */
 const connectionFields: ReadonlySet<string> = new Set([
   'connection',
   'keep-alive',
@@ -40,7 +40,7 @@ function toRawResponse(status: number, rawHeaders: readonly string[], body: Buff
   if (wrong !== undefined) throw new Error(`not HTTP/2: ${wrong.join(': ')}`)
   const field = (name: string): string | undefined => {
     const values = fields.filter(([given]) => given === name.toLowerCase())
-    if (values.length > 1) throw new Error(`${name} stands there ${values.length} times`)
+    if (values.length > 1) throw new Error(`${name} is repeated: ${values.length} fields`)
     return values[0]?.[1]
   }
   return { version: 'HTTP/2', status, reason: '', fields, framing: 'length', body, field }

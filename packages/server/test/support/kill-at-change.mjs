@@ -1,6 +1,6 @@
-// Loaded before a program and before each of its threads: kills it, really, at the change to the disk whose number
-// KILL_AT says, in the middle of a write and otherwise before the change. Without KILL_AT it counts, and tells on
-// standard output.
+// Preloaded into a program and its threads. Kills the process at the change of the disk with number KILL_AT:
+// in the middle of a write, or before any other change. Without KILL_AT, prints the number of changes to
+// stdout.
 import fs from 'node:fs'
 import promises from 'node:fs/promises'
 import { syncBuiltinESMExports } from 'node:module'
@@ -8,7 +8,7 @@ import threads from 'node:worker_threads'
 
 const killAt = Number(process.env['KILL_AT'] ?? Number.POSITIVE_INFINITY)
 
-/** Of all threads together. */
+/** The total of all threads. */
 const changes = threads.isMainThread ? new Int32Array(new SharedArrayBuffer(4)) : threads.workerData
 
 threads.Worker = class extends threads.Worker {
@@ -18,7 +18,11 @@ threads.Worker = class extends threads.Worker {
   }
 }
 
-/** @returns {boolean} whether this is the one */
+/**
+ * Tells whether this change has the number KILL_AT.
+ *
+ * @returns {boolean}
+ */
 function isLast() {
   return Atomics.add(changes, 0, 1) >= killAt
 }

@@ -4,11 +4,14 @@ import { join } from 'node:path'
 import type { TlsFiles } from '../../src/transport/tls/tls-credentials.ts'
 import { temporaryDirectory } from './temporary-directory.ts'
 
-/** What a certificate says. */
 export interface CertificateContent {
   /** @default 'localhost' */
   readonly name?: string
-  /** Of its key. @default 'P-256' */
+  /**
+   * The curve of its key.
+   *
+   * @default 'P-256'
+   */
   readonly curve?: string
   /** @default an hour ago */
   readonly validFrom?: Date
@@ -18,7 +21,10 @@ export interface CertificateContent {
 
 const hour = 3_600_000
 
-/** A self-signed certificate (RFC 5280) for a name, `localhost` and 127.0.0.1, and its key, both in PEM form. */
+/**
+ * Creates a self-signed certificate (RFC 5280) for a name, `localhost` and 127.0.0.1, and its key, both in
+ * PEM.
+ */
 export function makeCertificate({
   name = 'localhost',
   curve = 'P-256',
@@ -46,7 +52,7 @@ export function makeCertificate({
   return { cert: toPem('CERTIFICATE', certificate), key: keyToPem(privateKey) }
 }
 
-/** Writes a certificate and its key into a folder, which is removed when the test file is done. */
+/** Writes a certificate and its key into a folder, which is removed after the test file. */
 export async function writeCertificate(content: CertificateContent = {}): Promise<TlsFiles> {
   const directory = await temporaryDirectory()
   const files = { cert: join(directory, 'cert.pem'), key: join(directory, 'key.pem') }
@@ -70,7 +76,7 @@ function alternativeNames(name: string): Buffer {
   return sequence(objectId(2, 5, 29, 17), tag(0x04, list))
 }
 
-// What is needed of DER (ITU-T X.690), in which a certificate is written.
+// The necessary parts of DER (ITU-T X.690), the encoding of certificates.
 
 function tag(number: number, content: Buffer): Buffer {
   const { length } = content
@@ -91,7 +97,7 @@ function objectId(first: number, second: number, ...rest: readonly number[]): Bu
   return tag(0x06, Buffer.of(first * 40 + second, ...octets))
 }
 
-/** Up to 2049, years have two digits (RFC 5280 §4.1.2.5). */
+/** Years up to 2049 have two digits (RFC 5280 §4.1.2.5). */
 function time(date: Date): Buffer {
   return tag(
     0x17,

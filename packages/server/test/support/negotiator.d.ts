@@ -1,4 +1,4 @@
-// The published types lack `preferred`, which negotiator has had since 1.0.
+// The published types lack `preferred`, which negotiator has since 1.0.
 declare module 'negotiator' {
   export default class Negotiator {
     constructor(request: { readonly headers: Readonly<Record<string, string | undefined>> })

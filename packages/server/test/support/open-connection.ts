@@ -2,23 +2,23 @@ import { EventEmitter, once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { parseResponse, type RawResponse } from './parse-response.ts'
 
-/** A socket that sends literal bytes and reads responses strictly. */
+/** A socket that sends literal bytes and parses responses strictly. */
 export interface Connection {
   readonly socket: Socket
-  /** Sends octets, one for each character. */
+  /** Sends octets. Strings have one character for each octet. */
   send(octets: string | Uint8Array): void
-  /** Waits for the next response; an interim one (1xx) is one too. */
+  /** Waits for the next response, which may be an interim one (1xx). */
   receive(method?: string): Promise<RawResponse>
-  /** Waits until the server has closed: what it had sent beyond the responses that were read. */
+  /** Waits until the server has closed. Returns the unread bytes. */
   rest(): Promise<Buffer>
 }
 
-/** Makes the socket of a connection to a port of this machine. */
+/** Opens a socket to a local port. */
 export type Dial = (port: number) => Socket
 
 const dialTcp: Dial = (port) => connect({ port, host: '127.0.0.1', allowHalfOpen: true, noDelay: true })
 
-/** Opens a connection to a port of this machine. */
+/** Opens a connection to a local port. */
 export async function openConnection(port: number, dial: Dial = dialTcp): Promise<Connection> {
   const socket = dial(port)
   const changes = new EventEmitter()
@@ -45,7 +45,7 @@ export async function openConnection(port: number, dial: Dial = dialTcp): Promis
     socket.once('connect', resolve)
     socket.once('error', reject)
   })
-  // From here on a reset is the end of what is received.
+  // From here on, a reset ends the received bytes.
   let reason = ''
   socket.on('error', ({ message }) => {
     reason = ` by ${message}`

@@ -1,20 +1,23 @@
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 
-/** A socket that listens, to be handed over. */
+/** A listening socket for another process. */
 export interface ListeningSocket {
   readonly descriptor: number
   readonly port: number
-  /** To be called once another process has it: as long as it is open here, this process takes connections. */
+  /**
+   * Closes the socket. Call it after another process has it, because this process accepts connections until
+   * then.
+   */
   close(): void
 }
 
-/** Opens a socket as a service manager does. */
+/** Opens a listening socket like a service manager. */
 export async function openListeningSocket(): Promise<ListeningSocket> {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
   const address = server.address()
-  // Node's documents know no way to the descriptor.
+  // Node has no documented API for the descriptor.
   const handle: unknown = Reflect.get(server, '_handle')
   if (typeof handle !== 'object' || handle === null || typeof address !== 'object' || address === null) {
     throw new TypeError('listens on no descriptor')

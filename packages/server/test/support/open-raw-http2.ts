@@ -1,7 +1,7 @@
 import { EventEmitter, once } from 'node:events'
 import { connect, type TLSSocket } from 'node:tls'
 
-/** Types of frames (RFC 9113 §6). */
+/** Frame types (RFC 9113 §6). */
 export const frameTypes = {
   data: 0,
   headers: 1,
@@ -16,7 +16,7 @@ export const frameTypes = {
 export const endStream = 0x1
 export const endHeaders = 0x4
 
-/** A frame as it stands on the wire. */
+/** A frame as sent. */
 export interface Frame {
   readonly type: number
   readonly flags: number
@@ -24,15 +24,15 @@ export interface Frame {
   readonly payload: Buffer
 }
 
-/** A connection over which frames are written by hand. */
+/** A connection that sends frames without an HTTP/2 library. */
 export interface RawHttp2 {
   readonly socket: TLSSocket
-  /** All frames that came so far. */
+  /** All received frames. */
   readonly frames: readonly Frame[]
   readonly send: (frame: Partial<Frame> & Pick<Frame, 'type'>) => void
   /** Sends a request without a body, unless flags say otherwise. */
   readonly request: (stream: number, fields?: Readonly<Record<string, string>>, flags?: number) => void
-  /** Waits for a frame that is wanted; an error when the connection ends without it. */
+  /** Waits for a matching frame. Rejects if the connection ends without it. */
   readonly find: (isWanted: (frame: Frame) => boolean) => Promise<Frame>
   readonly closed: Promise<void>
 }
@@ -40,7 +40,7 @@ export interface RawHttp2 {
 /**
  * Opens TLS with ALPN h2, and sends the preface with settings (identifier, value).
  *
- * @param allowHalfOpen - whether its half stays open when the server closes its own.
+ * @param allowHalfOpen - whether this half stays open when the server closes its own
  */
 export async function openRawHttp2(
   port: number,
@@ -63,7 +63,7 @@ export async function openRawHttp2(
     }
     changes.emit('change')
   })
-  // A reset is one of the ways to be cut off.
+  // A reset also ends the connection.
   socket.on('error', () => {})
   const closed = new Promise<void>((resolve) => {
     socket.once('close', () => {
@@ -102,13 +102,13 @@ export async function openRawHttp2(
   return connection
 }
 
-/** Literal fields without indexing, nothing compressed (RFC 7541 §6.2.2). */
+/** Encodes literal fields without indexing or compression (RFC 7541 §6.2.2). */
 export function encodeFields(fields: Readonly<Record<string, string>>): Buffer {
   const lines = Object.entries(fields).flatMap(([name, value]) => [Buffer.of(0), text(name), text(value)])
   return Buffer.concat(lines)
 }
 
-/** A length with a prefix of seven bits (RFC 7541 §5.1), and the octets. */
+/** Encodes a string: its length with a prefix of seven bits (RFC 7541 §5.1), and its octets. */
 function text(value: string): Buffer {
   const octets = Buffer.from(value, 'latin1')
   const length: number[] = []
@@ -148,7 +148,7 @@ function readFrame(bytes: Buffer): Frame | undefined {
   }
 }
 
-/** An unsigned number of four octets, as RST_STREAM and WINDOW_UPDATE carry it. */
+/** Encodes an unsigned number in four octets, as in RST_STREAM and WINDOW_UPDATE. */
 export function uint32(value: number): Buffer {
   const bytes = Buffer.alloc(4)
   bytes.writeUInt32BE(value)

@@ -3,10 +3,10 @@ const sampleForm =
   /^([a-z_]\w*)(\{(?:\w+="(?:[^"\\\n]|\\.)*",?)+\})? (-?[\d.]+(?:e[+-]?\d+)?|[+-]Inf|NaN|Nan)$/
 
 /**
- * Reads the text format of Prometheus, stricter than it is itself: every sample belongs to a metric that was
- * introduced with help and type, no metric and no sample comes twice.
+ * Parses the text format of Prometheus more strictly than Prometheus does. Each metric needs help and a type,
+ * and no metric or sample may repeat.
  *
- * @returns the samples' values by their names with labels.
+ * @returns the values of samples by name with labels
  */
 export function parseMetrics(text: string): ReadonlyMap<string, number> {
   if (!text.endsWith('\n')) throw new Error('the last line has no end')

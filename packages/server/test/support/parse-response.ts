@@ -1,18 +1,18 @@
-/** A response as it stood on the wire. */
+/** A response as received. */
 export interface RawResponse {
   readonly version: string
   readonly status: number
   readonly reason: string
-  /** Field lines in their order, names as they were sent. */
+  /** Field lines in order, with names as received. */
   readonly fields: readonly (readonly [name: string, value: string])[]
-  /** What ends the body (RFC 9112 §6.3). */
+  /** The kind of body end (RFC 9112 §6.3). */
   readonly framing: 'none' | 'length' | 'chunked' | 'close'
   readonly body: Buffer
-  /** The value of a field, `undefined` without it; an error when it stands there twice. */
+  /** Returns the value of a field, or `undefined`. Throws if the field is repeated. */
   readonly field: (name: string) => string | undefined
 }
 
-/** A response, and how many bytes it took. */
+/** A response, and its length in bytes. */
 export interface ParsedResponse {
   readonly response: RawResponse
   readonly length: number
@@ -22,10 +22,10 @@ const statusLine = /^(HTTP\/1\.[01]) (\d{3}) ([\t\x20-\x7E]*)$/
 const fieldLine = /^([!#$%&'*+.^_`|~\w-]+): ?([\t\x20-\x7E\x80-\xFF]*)$/
 
 /**
- * Reads the response at the beginning of what was received, stricter than any client: CRLF only, no
- * folding, one framing. `undefined` means that bytes are missing.
+ * Parses the response at the start of received bytes, more strictly than clients do: CRLF only, no folding,
+ * one framing. Returns `undefined` if bytes are missing.
  *
- * @param isComplete - whether the sender has closed.
+ * @param isComplete - whether the sender has closed
  */
 export function parseResponse(
   received: Buffer,
@@ -42,7 +42,7 @@ export function parseResponse(
   })
   const field = (name: string): string | undefined => {
     const values = fields.filter(([given]) => given.toLowerCase() === name.toLowerCase())
-    if (values.length > 1) throw new Error(`${name} stands there ${values.length} times`)
+    if (values.length > 1) throw new Error(`${name} is repeated: ${values.length} fields`)
     return values[0]?.[1]
   }
   const framing = framingOf(Number(status), method, field)

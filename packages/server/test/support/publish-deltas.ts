@@ -18,12 +18,12 @@ export function sha256Of(content: string | Uint8Array): string {
   return createHash('sha256').update(content).digest('hex')
 }
 
-/** The `Available-Dictionary` of who has this file. */
+/** Returns the `Available-Dictionary` value of a client with this file. */
 export function offerOf(content: string | Uint8Array): string {
   return `:${createHash('sha256').update(content).digest('base64')}:`
 }
 
-/** Bytes that stand for a delta: with its header, of the right length; nothing decodes them. */
+/** Creates a fake delta with a valid header and the right length. Nothing decodes it. */
 export function createFakeDelta(dictionary: string, coding: 'dcb' | 'dcz'): Buffer {
   const magic = coding === 'dcb' ? 'ff444342' : '5e2a4d1820000000'
   return Buffer.concat([
@@ -32,10 +32,10 @@ export function createFakeDelta(dictionary: string, coding: 'dcb' | 'dcz'): Buff
   ])
 }
 
-/** What a build is published with: for each file that has deltas, the texts of its dictionaries. */
+/** The dictionary contents for each file that has deltas. */
 export type Dictionaries = Readonly<Record<string, readonly string[]>>
 
-/** Makes a build the current one of a store, with deltas that are made up. */
+/** Publishes a build with fake deltas, and makes it current. */
 export async function publishDeltas(
   where: string,
   files: FixtureFiles,
@@ -65,12 +65,12 @@ export async function publishDeltas(
   for (const bytes of blobs) await store.put(blobKey(sha256Of(bytes)), bytes)
   const manifest = parseManifest(await readFile(join(directory, manifestPath), 'utf8'))
   await store.put(deltasKey(manifest.buildId), Buffer.from(stringifyDeltas(document)))
-  // Of a Node that can make deltas, there would be real ones, too.
+  // Disable real deltas, which some Node versions can make.
   const { id } = await publish(directory, store, { makesDeltas: false })
   return await readGeneration(store, id)
 }
 
-/** A build whose files in `assets/` have stems: `assets/a-1.js` is one of `assets/a-[hash].js`. */
+/** Builds files in `assets/` with stems: `assets/a-1.js` belongs to `assets/a-[hash].js`. */
 async function buildWithStems(files: FixtureFiles): Promise<string> {
   const directory = await buildFixture(files, {
     isHashed: (path) => path.startsWith('assets/'),

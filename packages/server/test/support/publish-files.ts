@@ -7,7 +7,7 @@ import { temporaryDirectory } from './temporary-directory.ts'
 
 const isHashed = (path: string): boolean => path.startsWith('assets/')
 
-/** Makes a build the current one of a store; names in `assets/` are immutable. */
+/** Publishes a build and makes it current. Names in `assets/` are immutable. */
 export async function publishFiles(where: string, files: FixtureFiles): Promise<Manifest> {
   const store = await openStore(where)
   const directory = await buildFixture(files, { isHashed, assetsDirectory: 'assets' })
@@ -15,7 +15,7 @@ export async function publishFiles(where: string, files: FixtureFiles): Promise<
   return await readGeneration(store, id)
 }
 
-/** Makes a build the current one of a store in a folder, without the bytes of one of its files. */
+/** Publishes a build to a store in a folder, then deletes the blob of one file. */
 export async function publishWithMissingFile(
   path: string,
   store: string,

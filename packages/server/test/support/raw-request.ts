@@ -1,7 +1,7 @@
 import { type Dial, openConnection } from './open-connection.ts'
 import type { RawResponse } from './parse-response.ts'
 
-/** A request in its parts; nothing is added but `Host` and `Connection: close`. */
+/** The parts of a request. Only `Host` and `Connection: close` are added. */
 export interface RawRequest {
   readonly method?: string
   readonly target?: string
@@ -10,7 +10,7 @@ export interface RawRequest {
   readonly body?: string
 }
 
-/** Sends one request on a connection of its own, and makes sure that nothing follows the response. */
+/** Sends one request on a new connection. Fails if bytes follow the response. */
 export async function rawRequest(port: number, request: RawRequest = {}, dial?: Dial): Promise<RawResponse> {
   const { method = 'GET', body = '' } = request
   const connection = await openConnection(port, dial)
@@ -25,7 +25,7 @@ export async function rawRequest(port: number, request: RawRequest = {}, dial?: 
   }
 }
 
-/** The head of a request, with `Host`. */
+/** Formats the head of a request, with `Host`. */
 export function formatRequest({
   method = 'GET',
   target = '/',

@@ -1,7 +1,7 @@
 import { engineNodeChoice, engineFlags, engineMarks, noSlab } from '@serve-dist/engine'
 import type { FlatSite } from '../../src/native/engine-table.ts'
 
-/** What the table says of a path. */
+/** The table entry of a path. */
 export interface TableResource {
   readonly layout: number
   readonly lastModified: string
@@ -14,13 +14,13 @@ interface TableRepresentation {
   readonly ok: string
   readonly notModified: string
   readonly tag: string
-  /** `undefined` where it is in a file, or Node has it. */
+  /** `undefined` if the body is in a file or comes from Node. */
   readonly body: string | undefined
-  /** `undefined` where it is in memory, or Node has it. */
+  /** `undefined` if the body is in memory or comes from Node. */
   readonly file: string | undefined
 }
 
-/** Reads the flat table as `packages/engine/src/binding.ts` describes it. */
+/** Parses the flat table that `packages/engine/src/binding.ts` describes. */
 export function readEngineTable({ text, index, slabs, files }: FlatSite): ReadonlyMap<string, TableResource> {
   const latin1 = Buffer.from(text.buffer, text.byteOffset, text.length)
   const [resources = 0, count = 0, , templates = 0] = index

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect } from 'node:tls'
 
-/** The certificate that a port shows, in base64. */
+/** Returns the certificate of the server on a port, in base64. */
 export async function readPeerCertificate(port: number): Promise<string> {
   const socket = connect({ port, host: '127.0.0.1', rejectUnauthorized: false })
   await once(socket, 'secureConnect')
@@ -10,7 +10,7 @@ export async function readPeerCertificate(port: number): Promise<string> {
   return raw.toString('base64')
 }
 
-/** A certificate's PEM without what is around its base64. */
+/** Returns the base64 of a PEM certificate. */
 export function pemToBase64(pem: string): string {
   return pem.replaceAll(/-----.*-----|\s/g, '')
 }

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 import { precompress, type PrecompressOptions } from '@serve-dist/precompress'
 import type { FixtureFiles } from './build-fixture.ts'
 
-/** Builds over what is there, as `emptyOutDir` does: the files of before are gone. */
+/** Empties a folder and builds into it, like `emptyOutDir`. */
 export async function replaceBuildIn(
   directory: string,
   files: FixtureFiles,

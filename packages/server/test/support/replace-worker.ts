@@ -1,7 +1,7 @@
 import { expect, vi } from 'vitest'
 import { readChildProcessId, readChildProcessIds } from './read-child-process-ids.ts'
 
-/** Kills a worker of a primary, and waits until there are as many as before without it. */
+/** Kills a worker of a primary process, and waits for its replacement. */
 export async function replaceWorker(primary: number | undefined): Promise<void> {
   const before = await readChildProcessIds(primary)
   const victim = await readChildProcessId(primary)

@@ -1,19 +1,19 @@
 import { spawnCommand } from './spawn-command.ts'
 
-/** What `serve-dist check --json` says. */
+/** The result of `serve-dist check --json`. */
 export interface CheckRun {
   readonly code: number | null
-  /** Codes of what was found, errors first. */
+  /** The codes of findings, errors first. */
   readonly found: readonly string[]
-  /** One sentence each. */
+  /** One sentence for each finding. */
   readonly texts: readonly string[]
   readonly right: readonly string[]
   readonly stopped: string | undefined
-  /** What it says before and beside the report. */
+  /** The output before and besides the report. */
   readonly stderr: string
 }
 
-/** Runs the command as it was built, and reads its report. */
+/** Runs the built command, and parses its report. */
 export async function runCheck(args: readonly string[], cwd?: string): Promise<CheckRun> {
   const { exited } = spawnCommand(['check', ...args, '--json'], cwd === undefined ? {} : { cwd })
   const { code, stdout, stderr } = await exited

@@ -1,4 +1,4 @@
-// What the hosts of the tests use of the two runtimes that are not Node.
+// The parts of Deno's and Bun's APIs that the test hosts use.
 type Answer = (request: Request) => Promise<Response>
 
 declare const Bun: {

@@ -1,5 +1,5 @@
-// Serves the folder that it is told, asks for a path many times, and prints how many bytes each function of
-// the compiled server allocated for a request, as V8's sampling heap profiler sees it.
+// Serves a folder and requests a path many times. Prints the bytes that each function of the built server
+// allocated for a request, sampled by V8's heap profiler.
 import { Session } from 'node:inspector/promises'
 import { connect } from 'node:net'
 import { serve } from '../../dist/index.js'
@@ -9,7 +9,7 @@ const ours = new URL('../../dist/', import.meta.url).href
 const server = await serve({ directory, port: 0 })
 const { port } = new URL(server.url)
 
-// Long enough for V8 to compile what is hot, and to settle on it.
+// Long enough for V8 to optimize hot functions.
 await ask(30_000)
 const session = new Session()
 session.connect()
@@ -34,7 +34,7 @@ process.stdout.write(JSON.stringify(allocated))
 process.exit()
 
 /**
- * Over some connections, on each a request when the answer to the one before is there.
+ * Sends sequential requests on several connections.
  *
  * @param {number} times
  */
@@ -60,7 +60,7 @@ async function ask(times) {
 }
 
 /**
- * Head and body; all answers are equally long.
+ * Returns the length of head and body. All responses have the same length.
  *
  * @param {Buffer} bytes
  */

@@ -1,4 +1,5 @@
-// node serve-until-sigterm.mjs <store> <cache>: serves, prints where, and at SIGTERM closes; nothing else ends it.
+// node serve-until-sigterm.mjs <store> <cache>: serves, prints its URL, and closes at SIGTERM. It does not
+// exit explicitly.
 import { serve } from '../../dist/index.js'
 
 const [store = '', storeCache = ''] = process.argv.slice(2)

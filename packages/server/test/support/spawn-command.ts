@@ -5,24 +5,24 @@ import { afterAll } from 'vitest'
 
 const bin = fileURLToPath(new URL('../../bin/serve-dist.js', import.meta.url))
 
-/** The command, running in a process of its own. */
+/** The command in a process of its own. */
 export interface RunningCommand {
   readonly child: ChildProcess
-  /** The line that it prints when it listens; an error when it ends before. */
+  /** The start line. Rejects if the command ends before it listens. */
   readonly listening: Promise<ListeningLine>
   readonly exited: Promise<ExitedCommand>
-  /** What it has said so far on standard error. */
+  /** Returns the output on standard error up to now. */
   readonly complaints: () => string
 }
 
-/** What the listening line tells. */
+/** The facts of the start line. */
 interface ListeningLine {
   readonly line: string
   readonly url: string
   readonly port: number
 }
 
-/** How the command ended, and all that it said. */
+/** The exit code or signal of the command, and all its output. */
 interface ExitedCommand {
   readonly code: number | null
   readonly stdout: string
@@ -32,27 +32,27 @@ interface ExitedCommand {
 export interface SpawnCommandOptions {
   readonly cwd?: string
   readonly env?: Readonly<Record<string, string>>
-  /** The program of another Node than the one that runs the tests. */
+  /** The path of another Node than that of the tests. */
   readonly node?: string
-  /** Options of Node itself. */
+  /** Options of Node. */
   readonly nodeOptions?: readonly string[]
-  /** A listening socket that is handed over as systemd does it. */
+  /** The descriptor of a listening socket, which is passed as systemd does. */
   readonly inherited?: number
-  /** How many files it may open. */
+  /** The limit of open descriptors. */
   readonly descriptors?: number
-  /** What limits it: a control group's file that takes the ids of processes. */
+  /** The file of a control group that takes process IDs, to limit resources. */
   readonly group?: string
-  /** The cores that it may use, as taskset takes them. */
+  /** The cores that the command may use, in the format of taskset. */
   readonly cores?: string
-  /** The id of the user, and of the group, that it runs as; only root may say so. */
+  /** The ID of the user and the group. Only root may change them. */
   readonly user?: number
 }
 
-/** The shell knows its process id, which stays the command's own (sd_listen_fds(3)). */
-const asActivated = ['/bin/sh', '-c', 'LISTEN_PID=$$ LISTEN_FDS=1 exec "$@"', 'sh']
+/** Starts a shell because LISTEN_PID must be the process ID, which `exec` keeps (sd_listen_fds(3)). */
+const shellWithListenPid = ['/bin/sh', '-c', 'LISTEN_PID=$$ LISTEN_FDS=1 exec "$@"', 'sh']
 
-/** A machine may allow too few for the native engine: only tests that limit them themselves see this. */
-const aboutDescriptors = /^serve-dist: warning: this process can open \d+ files, .*\n/m
+/** The warning of a low limit of descriptors. Only tests that set a limit keep it. */
+const descriptorWarning = /^serve-dist: warning: this process can open \d+ files, .*\n/m
 
 const running = new Set<ChildProcess>()
 
@@ -60,7 +60,7 @@ afterAll(() => {
   for (const child of running) child.kill('SIGKILL')
 })
 
-/** Starts the command `serve-dist` as it was built. */
+/** Starts the built command `serve-dist`. */
 export function spawnCommand(args: readonly string[], options: SpawnCommandOptions = {}): RunningCommand {
   const { cwd, env, node = process.execPath, nodeOptions = [], descriptors, group, cores, user } = options
   const { PORT: _port, HOST: _host, ...inherited } = process.env
@@ -69,7 +69,8 @@ export function spawnCommand(args: readonly string[], options: SpawnCommandOptio
   const grouped = group === undefined ? [] : ['/bin/sh', '-c', `echo $$ > ${group}; exec "$@"`, 'sh']
   const pinned = cores === undefined ? [] : ['taskset', '--cpu-list', cores]
   const command = [...grouped, ...limited, ...pinned, node, ...nodeOptions, bin, ...args]
-  const [program = '', ...rest] = options.inherited === undefined ? command : [...asActivated, ...command]
+  const [program = '', ...rest] =
+    options.inherited === undefined ? command : [...shellWithListenPid, ...command]
   const stdio: readonly ('ignore' | 'pipe')[] = ['ignore', 'pipe', 'pipe']
   const child = spawn(program, rest, {
     cwd,
@@ -89,14 +90,15 @@ export function spawnCommand(args: readonly string[], options: SpawnCommandOptio
   errors.setEncoding('utf8').on('data', (text: string) => {
     stderr += text
   })
-  const complaints = (): string => (descriptors === undefined ? stderr.replace(aboutDescriptors, '') : stderr)
+  const complaints = (): string =>
+    descriptors === undefined ? stderr.replace(descriptorWarning, '') : stderr
   const exited = once(child, 'close').then(() => {
     running.delete(child)
     child.emit('said')
     return { code: child.exitCode, stdout, stderr: complaints() }
   })
   const listening = waitForLine()
-  // A test that looks for the end alone does not wait for this.
+  // Prevents an unhandled rejection in tests that await only the exit.
   listening.catch(() => {})
   return { child, listening, exited, complaints }
 

@@ -15,7 +15,7 @@ afterAll(async () => {
   await Promise.all(running.splice(0).map((transport) => transport.drain(0)))
 })
 
-/** As `startTlsServer`, by the native engine, which answers a site's files without the listener. */
+/** Like `startTlsServer` with the native engine, which answers a site's files without the listener. */
 export async function startEngineOverTls(
   listener: RequestListener,
   options: Partial<TransportOptions> = {},

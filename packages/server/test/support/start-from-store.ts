@@ -8,14 +8,14 @@ import { publishFiles } from './publish-files.ts'
 import { temporaryDirectory } from './temporary-directory.ts'
 import { testedEngine } from './tested-engine.ts'
 
-/** A store, and a cache for it. */
-export interface Place {
+/** A store, and its local cache. */
+export interface StoreFixture {
   readonly store: string
   readonly storeCache: string
 }
 
-/** Publishes builds, one after the other. */
-export async function makeStore(...builds: readonly FixtureFiles[]): Promise<Place> {
+/** Publishes builds in order to a new store. */
+export async function makeStore(...builds: readonly FixtureFiles[]): Promise<StoreFixture> {
   const folder = await temporaryDirectory()
   const place = { store: join(folder, 'store'), storeCache: join(folder, 'cache') }
   await mkdir(place.store)
@@ -23,16 +23,16 @@ export async function makeStore(...builds: readonly FixtureFiles[]): Promise<Pla
   return place
 }
 
-/** A server, and what it has said. */
-export interface Started {
+/** A server and its messages. */
+export interface StoreServer {
   readonly server: RunningServer
   readonly warnings: string[]
   readonly problems: string[]
   readonly get: (path: string, headers?: Readonly<Record<string, string>>) => Promise<Response>
 }
 
-/** Starts a server of a store for a test, which streams all but the smallest files. */
-export async function start(place: Place, options: ServeOptions = {}): Promise<Started> {
+/** Starts a server of a store for a test. It streams all but the smallest files. */
+export async function start(place: StoreFixture, options: ServeOptions = {}): Promise<StoreServer> {
   const [warnings, problems]: [string[], string[]] = [[], []]
   const server = await serve({
     ...place,
@@ -44,12 +44,12 @@ export async function start(place: Place, options: ServeOptions = {}): Promise<S
     handler: { onProblem: ({ message }) => problems.push(message) },
   })
   onTestFinished(() => server.close())
-  const get: Started['get'] = (path, headers = {}) => fetch(new URL(path, server.url), { headers })
+  const get: StoreServer['get'] = (path, headers = {}) => fetch(new URL(path, server.url), { headers })
   return { server, warnings, problems, get }
 }
 
-/** The cached file of so many bytes. */
-export async function cachedFile({ storeCache }: Place, size: number): Promise<string> {
+/** Returns the path of the cached file with this size. */
+export async function cachedFile({ storeCache }: StoreFixture, size: number): Promise<string> {
   const [own = ''] = await readdir(storeCache)
   const blobs = join(storeCache, own, 'blobs')
   for (const name of await readdir(blobs)) {

@@ -7,10 +7,10 @@ import { createFetchHandler } from '../../src/hosts/fetch.ts'
 import { createHandler } from '../../src/hosts/handler.ts'
 import { startListener } from './start-listener.ts'
 
-/** Starts a host of a site, which runs until the test ends, and resolves to its port. */
+/** Starts a host of a site until the end of the test. Resolves to its port. */
 export type StartHost = (site: Parameters<typeof createHandler>[0]) => Promise<number>
 
-/** The hosts other than our own server. */
+/** The hosts besides serve-dist's own server. */
 export const hosts: Readonly<Record<'node:http' | 'Express' | 'Fastify' | 'fetch', StartHost>> = {
   'node:http': async (site) => await startListener(createHandler(site)),
   Express: async (site) => await startListener(express().use(createHandler(site))),

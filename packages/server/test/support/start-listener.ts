@@ -8,7 +8,7 @@ afterAll(() => {
   for (const close of closers.splice(0)) close()
 })
 
-/** Lets a listener of Node's, such as an Express application, answer on a free port until the test file is done. */
+/** Starts a Node listener, such as an Express application, on a free port until the end of the test file. */
 export async function startListener(listener: RequestListener): Promise<number> {
   const server = createServer(listener).listen(0, '127.0.0.1')
   await once(server, 'listening')

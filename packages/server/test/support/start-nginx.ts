@@ -6,7 +6,7 @@ import { blocksOf } from '../../../../scripts/document-blocks.mjs'
 import { freePort } from './free-port.ts'
 import { temporaryDirectory } from './temporary-directory.ts'
 
-/** Starts nginx with the lines of docs/export.md, inside a configuration that compresses as Debian's does. */
+/** Starts nginx with the lines of docs/export.md, in a configuration with Debian's compression settings. */
 export async function startNginx(program: string, folder: string): Promise<PeerServer> {
   const [own, port] = [await temporaryDirectory(), await freePort()]
   const types = resolve(program, '../../../etc/nginx/mime.types')
@@ -32,7 +32,7 @@ export async function startNginx(program: string, folder: string): Promise<PeerS
   )
 }
 
-/** The block of docs/export.md, with the folder and the port of a test. */
+/** Returns the server block of docs/export.md, with the folder and the port of a test. */
 async function documentedServer(folder: string, port: number): Promise<string> {
   const text = await readFile(new URL('../../../../docs/export.md', import.meta.url), 'utf8')
   const block = blocksOf({ path: 'docs/export.md', text }).find(({ language }) => language === 'nginx')

@@ -7,10 +7,7 @@ afterAll(() => {
   for (const child of running) child.kill('SIGKILL')
 })
 
-/**
- * Starts a program that prints the number of the port that it listens on as its first line, and lets it
- * run until the test file is done.
- */
+/** Starts a program until the end of the test file. The program's first output line must be its port. */
 export function startServerProcess(program: string, args: readonly string[]): Promise<number> {
   const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'] })
   running.add(child)

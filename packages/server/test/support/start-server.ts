@@ -3,7 +3,7 @@ import { type RunningServer, serve } from '../../src/serve/serve.ts'
 import type { ServeOptions } from '../../src/serve/serve-options.ts'
 import { testedEngine } from './tested-engine.ts'
 
-/** A server with the port that it has found. */
+/** A server and its port. */
 export interface StartedServer extends RunningServer {
   readonly port: number
 }
@@ -14,7 +14,7 @@ afterAll(async () => {
   await Promise.all(running.splice(0).map((server) => server.close()))
 })
 
-/** Serves a folder, or what the options name, on a free port until the test file is done. */
+/** Serves a folder, or the source in the options, on a free port until the end of the test file. */
 export async function startServer(
   directory: string | undefined,
   options: Omit<ServeOptions, 'directory' | 'port'> = {},
@@ -22,6 +22,6 @@ export async function startServer(
   const place = directory === undefined ? {} : { directory }
   const server = await serve({ ...place, port: 0, gracePeriod: 1000, engine: testedEngine, ...options })
   running.push(server)
-  // Not a copy: what it serves changes.
+  // Not a copy, because the server's properties change at a swap.
   return Object.assign(server, { port: Number(new URL(server.url).port) })
 }

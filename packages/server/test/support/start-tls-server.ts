@@ -8,10 +8,10 @@ import { writeCertificate } from './make-certificate.ts'
 import { startEngineOverTls } from './start-engine-over-tls.ts'
 import { isNative } from './tested-engine.ts'
 
-/** A transport that listens. */
+/** A listening transport. */
 export interface StartedTlsServer extends TlsTransport {
   readonly port: number
-  /** Connections of clients that are open. */
+  /** Returns the number of open client connections. */
   readonly connections: () => Promise<number>
 }
 
@@ -22,9 +22,9 @@ afterAll(async () => {
 })
 
 /**
- * Lets a listener answer over TLS on a free port until the test file is done.
+ * Starts a listener over TLS on a free port until the end of the test file.
  *
- * @param site - what the native engine answers by itself: its other requests are the listener's.
+ * @param site - the files that the native engine answers without the listener
  */
 export async function startTlsServer(
   listener: RequestListener,

@@ -3,14 +3,14 @@ import { openConnection } from './open-connection.ts'
 import { formatRequest } from './raw-request.ts'
 import type { RunningCommand } from './spawn-command.ts'
 
-/** Ends a command by SIGTERM; its exit code. */
+/** Stops a command with SIGTERM. Returns its exit code. */
 export async function stopCommand({ child, exited }: RunningCommand): Promise<number | null> {
   child.kill('SIGTERM')
   const { code } = await exited
   return code
 }
 
-/** Ends a command by SIGTERM, which must exit with 0. Resolves to what it said on standard error. */
+/** Stops a command with SIGTERM, and expects exit code 0. Returns its standard error. */
 export async function endCommand({ child, exited }: RunningCommand): Promise<string> {
   child.kill('SIGTERM')
   const { code, stderr } = await exited
@@ -18,7 +18,10 @@ export async function endCommand({ child, exited }: RunningCommand): Promise<str
   return stderr
 }
 
-/** Tells a command to stop once 60 clients have connected, which ask only then: their status, and the bytes behind their answer. */
+/**
+ * Stops a command after 60 clients have connected. They send their requests after the signal. Returns each
+ * status and the bytes after the response.
+ */
 export async function requestWhileStopping({ child }: RunningCommand, port: number): Promise<number[][]> {
   const connections = await Promise.all(Array.from({ length: 60 }, () => openConnection(port)))
   child.kill('SIGTERM')

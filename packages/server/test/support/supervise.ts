@@ -7,16 +7,16 @@ import { openListeningSocket } from './open-listening-socket.ts'
 
 const bin = fileURLToPath(new URL('../../bin/serve-dist.js', import.meta.url))
 
-/** Starts instances of the command that share one listening socket, as a service manager does. */
+/** Starts instances of the command that share one listening socket, like a service manager. */
 export interface Supervisor {
   readonly port: number
-  /** Answers the process id of an instance, once it listens. */
+  /** Starts an instance. Returns its process ID when it listens. */
   start(): Promise<number>
-  /** Ends an instance with SIGTERM, and answers its exit code. */
+  /** Stops an instance with SIGTERM. Returns its exit code. */
   stop(processId: number): Promise<number>
 }
 
-/** The socket stays open in the shell, which takes no connections: they wait for whoever does. */
+/** The shell keeps the socket open without accepting connections. They wait for the next instance. */
 const script = `while read -r verb id; do
   case $verb in
     start) sh -c 'LISTEN_PID=$$ LISTEN_FDS=1 exec "$@"' sh "$@" & echo "started $!" ;;
@@ -32,7 +32,7 @@ afterAll(async () => {
   }
 })
 
-/** Opens a socket and supervises instances that serve from it; all have to be stopped at the end. */
+/** Opens a socket, and supervises instances that serve from it. The caller must stop all of them. */
 export async function supervise(args: readonly string[]): Promise<Supervisor> {
   const socket = await openListeningSocket()
   const shell = spawn('/bin/sh', ['-c', script, 'sh', process.execPath, bin, ...args], {
@@ -42,17 +42,17 @@ export async function supervise(args: readonly string[]): Promise<Supervisor> {
   supervisors.push(shell)
   const { stdin, stdout } = shell
   if (stdin === null || stdout === null) throw new TypeError('started without pipes')
-  /** Lines that nobody has taken: several come at once where this process was too busy to read. */
-  const untaken: string[] = []
+  /** Unread lines. Several arrive at once if this process was busy. */
+  const unreadLines: string[] = []
   createInterface({ input: stdout }).on('line', (line) => {
-    untaken.push(line)
+    unreadLines.push(line)
     shell.emit('said')
   })
   shell.once('close', () => shell.emit('said'))
   const nextLine = async (pattern: RegExp): Promise<string> => {
     for (;;) {
-      const index = untaken.findIndex((line) => pattern.test(line))
-      const [line] = index === -1 ? [] : untaken.splice(index, 1)
+      const index = unreadLines.findIndex((line) => pattern.test(line))
+      const [line] = index === -1 ? [] : unreadLines.splice(index, 1)
       if (line !== undefined) return pattern.exec(line)?.[1] ?? ''
       if (shell.exitCode !== null) throw new Error(`the shell ended before it said ${pattern}`)
       await once(shell, 'said')

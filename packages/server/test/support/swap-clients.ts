@@ -5,34 +5,36 @@ import { connect } from 'node:http2'
 import { Agent as TlsAgent } from 'node:https'
 import { dialTls } from './dial-tls.ts'
 import { fetchWhole, fetchWholeOverHttp2, type WholeAnswer } from './fetch-whole.ts'
-import type { NumberedBuilds } from './numbered-builds.ts'
+import type { NumberedBuilds } from './create-numbered-builds.ts'
 import { openConnection } from './open-connection.ts'
 import { formatRequest } from './raw-request.ts'
 
-/** Clients of one server that ask until they are told to stop, and check each answer. */
+/** Clients that request files from one server until they are stopped, and check each response. */
 export interface SwapClients {
-  /** Tells that the server has said to serve a build: older ones are wrong for requests from now on. */
+  /** Records that the server has swapped to a build. New requests must not get older builds. */
   noteServed(build: number): void
-  /** Lets each client end what it has begun. */
+  /** Lets each client finish its request. */
   finish(): Promise<void>
-  /** Answers that failed, broke off, or were not of one build that stood meanwhile. */
+  /**
+   * Responses that failed, were truncated, or were not from one build that was deployed during the request.
+   */
   readonly failures: readonly string[]
-  /** Answers by kind of client. */
+  /** The number of responses by kind of client. */
   readonly answers: Readonly<Record<string, number>>
 }
 
 const acceptEncodings = ['zstd, br, gzip', 'br', 'gzip', 'identity'] as const
 const largest = { path: 'film.mp4', acceptEncoding: 'identity' }
-/** Bytes between the rests of a slow reader: 20 MB take it over four swaps. */
+/** The number of bytes between pauses of a slow reader. A body of 20 MB then lasts four swaps. */
 const stretch = 4_000_000
 
-/** Begins to ask a server for everything that the builds have; over TLS by HTTP/2 as well. */
+/** Starts clients that request all files of the builds, over TLS also with HTTP/2. */
 export function startSwapClients(
   port: number,
   builds: Pick<NumberedBuilds, 'paths' | 'newest' | 'known'>,
   scheme: 'http' | 'https' = 'http',
 ): SwapClients {
-  /** One connection, for one request after the other. */
+  /** One connection for sequential requests. */
   const keepAlive = (): Agent => {
     const options = { keepAlive: true, maxSockets: 1 }
     return scheme === 'http' ? new Agent(options) : new TlsAgent(options)
@@ -45,14 +47,14 @@ export function startSwapClients(
   const done = new AbortController()
   let turn = 0
 
-  /** Each file in each coding, by turns. */
+  /** Returns each file in each coding, in turn. */
   const next = (): { path: string; acceptEncoding: string } => {
     turn += 1
     const path = smaller[turn % smaller.length] ?? largest.path
     return { path, acceptEncoding: acceptEncodings[Math.floor(turn / smaller.length) % 4] ?? 'identity' }
   }
 
-  /** Whether all parts of an answer belong together, and to one build that stood while it was asked for. */
+  /** Checks that a response is from one build that was deployed during the request. */
   const check = (
     kind: string,
     { path, oldest }: { path: string; oldest: number },
@@ -99,7 +101,7 @@ export function startSwapClients(
     if (agent !== false) agent.destroy()
   }
 
-  /** Four requests at once on one connection: the last are decided long before their turn comes. */
+  /** Sends four requests at once on one connection. The server decides the last ones early. */
   const pipelining = async (): Promise<void> => {
     const connection = await openConnection(port, scheme === 'https' ? dialTls : undefined)
     await repeat('pipelined', async () => {
@@ -118,7 +120,7 @@ export function startSwapClients(
     connection.socket.destroy()
   }
 
-  /** Holds a body of 20 MB over several swaps. */
+  /** Reads a body of 20 MB over several swaps. */
   const readingSlowly = (): Promise<void> =>
     repeat('slow readers', async () => {
       const sent = { path: largest.path, oldest: served }
@@ -131,7 +133,7 @@ export function startSwapClients(
       check('slow readers', sent, await fetchWhole({ port, scheme, agent: false, ...largest, pause }))
     })
 
-  /** Four requests at once on one session. */
+  /** Sends four concurrent requests on one session. */
   const multiplexing = async (): Promise<void> => {
     const session = connect(`https://127.0.0.1:${port}`, { rejectUnauthorized: false })
     await repeat('HTTP/2', async () => {

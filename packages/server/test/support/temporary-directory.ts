@@ -10,7 +10,7 @@ afterAll(async () => {
   await Promise.all(made.splice(0).map((directory) => rm(directory, options)))
 })
 
-/** An empty folder that is removed when the test file is done. */
+/** Creates an empty folder, which is removed after the test file. */
 export async function temporaryDirectory(): Promise<string> {
   const directory = await realpath(await mkdtemp(join(tmpdir(), 'serve-dist-')))
   made.push(directory)

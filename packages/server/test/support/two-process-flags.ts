@@ -3,7 +3,10 @@ import { join } from 'node:path'
 import { temporaryDirectory } from './temporary-directory.ts'
 import { testedEngine } from './tested-engine.ts'
 
-/** Flags of two workers that are processes: the native engine's are threads, but beside an application, which has nothing here. */
+/**
+ * Returns flags that start two worker processes. The native engine uses threads unless it has an application,
+ * so the flags add one that does nothing.
+ */
 export async function twoProcessFlags(): Promise<readonly string[]> {
   const flags = ['--port', '0', '--workers', '2']
   if (testedEngine === 'node') return flags

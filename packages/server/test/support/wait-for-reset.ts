@@ -1,11 +1,11 @@
 import type { Socket } from 'node:net'
 
-/** Waits for the end of a connection with `allowHalfOpen`, and tells whether it was reset. */
+/** Waits for the end of a connection with `allowHalfOpen`. Returns whether it was reset. */
 export async function waitForReset(socket: Socket): Promise<boolean> {
-  // A reset that comes with data is an end to libuv: what is sent then fails.
+  // libuv reports a reset with unread data as an end. A later write fails.
   socket.on('end', () => socket.end('x'))
   socket.on('error', () => {
-    // The close tells of it.
+    // The close event has the error flag.
   })
   return new Promise((resolve) => {
     socket.once('close', resolve)

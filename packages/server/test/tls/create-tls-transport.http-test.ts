@@ -43,7 +43,7 @@ async function ask(session: ClientHttp2Session, fields: OutgoingHttpHeaders) {
   return { status: headers[':status'], fields: headers, body: await buffer(stream) }
 }
 
-/** How many timers keep this process alive. */
+/** Returns the number of timers that keep this process alive. */
 function timers(): number {
   return process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length
 }
@@ -59,21 +59,21 @@ describe('createTlsTransport', () => {
     expect(socket.alpnProtocol).toBe(expected)
   })
 
-  test('a client that offers neither is refused', async () => {
+  test('a client that offers neither is rejected', async () => {
     await expect(handshake({ ALPNProtocols: ['spdy/3'] })).rejects.toThrow(/no application protocol/i)
   })
 
-  test.each(['TLSv1.2', 'TLSv1.3'] as const)('%s is spoken', async (version) => {
+  test.each(['TLSv1.2', 'TLSv1.3'] as const)('%s is supported', async (version) => {
     const socket = await handshake({ minVersion: version, maxVersion: version })
     expect(socket.getProtocol()).toBe(version)
   })
 
-  test('TLS 1.1 is refused', async () => {
+  test('TLS 1.1 is rejected', async () => {
     const old = { minVersion: 'TLSv1.1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' } as const
     await expect(handshake(old)).rejects.toThrow(/protocol version|handshake failure/i)
   })
 
-  test.each([[['http/1.1']], [undefined]])('HTTP/1.1 is answered (%j)', async (ALPNProtocols) => {
+  test.each([[['http/1.1']], [undefined]])('HTTP/1.1 gets a response (%j)', async (ALPNProtocols) => {
     const socket = await handshake(ALPNProtocols === undefined ? {} : { ALPNProtocols })
     socket.write(formatRequest({ target: '/app.js', fields: { Connection: 'close' } }))
     const answer = (await buffer(socket)).toString()
@@ -81,12 +81,12 @@ describe('createTlsTransport', () => {
     expect(answer.endsWith(script)).toBe(true)
   })
 
-  test('HTTP/2 is answered', async () => {
+  test('HTTP/2 gets a response', async () => {
     const { status, body } = await ask(openSession(), { ':path': '/app.js' })
     expect([status, body.toString() === script]).toEqual([200, true])
   })
 
-  test('an answer to a stream that has gone leaves no timer behind', async () => {
+  test('a response to a closed stream leaves no timer behind', async () => {
     const answered = new EventEmitter()
     const { port } = await startTlsServer((_request, response) => {
       response.once('close', () => {

@@ -23,7 +23,7 @@ import { formatRequest } from '../support/raw-request.ts'
 import { isNative } from '../support/tested-engine.ts'
 import { type StartedTlsServer, startTlsServer } from '../support/start-tls-server.ts'
 
-// The real limits of time are minutes; the tests show that each of them reaches its connection.
+// The real time limits are minutes. Short ones show that each limit reaches its connection.
 const limits = {
   ...connectionLimits,
   headersTimeout: 600,
@@ -47,13 +47,13 @@ const problems: Error[] = []
 const servers: StartedTlsServer[] = []
 let port: number
 let streamedPort: number
-/** Its streams may stand still for longer than any test takes, and 140 short fields are not too long. */
+/** A server with long time limits for its streams, and a larger head limit for 140 short fields. */
 let patientPort: number
 
-/** Requests that JavaScript has had. */
+/** The number of requests that reached JavaScript. */
 let handled = 0
 
-/** Whose the answers are: of the native engine, without a site all are relayed. */
+/** The engine that answers. Without a site, the native engine relays everything. */
 const answerers = isNative ? (['relayed', 'of the engine'] as const) : (['of Node'] as const)
 
 async function startAll(answers: (typeof answerers)[number]): Promise<void> {
@@ -73,12 +73,12 @@ async function startAll(answers: (typeof answerers)[number]): Promise<void> {
     servers.push(server)
     return server.port
   }
-  // Its two threads have a half each, and a session is one thread's.
+  // The engine's two threads share the limit equally, and a session belongs to one thread.
   port = await start(64 * 1024 * 1024, isEngines ? { maximumStreams: 2 * limits.maximumStreams } : {})
   streamedPort = await start(0)
   const { connectionsCheckingInterval, socketTimeout, maxHeaderSize } = connectionLimits
   patientPort = await start(64 * 1024 * 1024, { connectionsCheckingInterval, socketTimeout, maxHeaderSize })
-  // The engine answers a host by itself once it has seen it.
+  // The engine answers requests of a host after it has seen one.
   for (const each of [port, patientPort]) {
     await vi.waitFor(async () => {
       const before = handled
@@ -92,7 +92,7 @@ async function startAll(answers: (typeof answerers)[number]): Promise<void> {
 
 const opened: Socket[] = []
 
-/** Of all servers. */
+/** Returns the number of open connections of all servers. */
 async function openConnections(): Promise<number> {
   const counts = await Promise.all(servers.map(({ connections }) => connections()))
   return counts.reduce((sum, count) => sum + count, 0)
@@ -109,20 +109,20 @@ async function open(...given: Parameters<typeof openRawHttp2>): Promise<RawHttp2
   return connection
 }
 
-/** The code by which a session was ended; none where the frame that had it was overtaken by a reset. */
+/** Returns the error code of a session's end, or `undefined` if a reset overtook its frame. */
 async function endOf({ frames, closed }: RawHttp2): Promise<number | undefined> {
   await closed
   return frames.find(({ type }) => type === frameTypes.goAway)?.payload.readUInt32BE(4)
 }
 
-/** Waits until a PING sent now is answered: all that was sent before it is dealt with, and the session goes on. */
+/** Waits for the answer to a PING, which proves that the server has processed everything before. */
 async function pingOf(connection: RawHttp2): Promise<Frame> {
   const payload = randomBytes(8)
   connection.send({ type: frameTypes.ping, payload })
   return connection.find((frame) => frame.type === frameTypes.ping && frame.payload.equals(payload))
 }
 
-/** Nobody else is hurt by what one client does. */
+/** Fails if other clients are affected. */
 async function expectAlive(to = port): Promise<void> {
   expect((await http2Request(to)).status).toBe(200)
 }
@@ -132,12 +132,12 @@ const isReset =
   (frame: Frame): boolean =>
     frame.type === frameTypes.resetStream && frame.stream === stream
 
-describe.each(answerers)('a session of HTTP/2 with answers %s is ended', (answers) => {
+describe.each(answerers)('a session of HTTP/2 with responses %s is closed', (answers) => {
   beforeAll(() => startAll(answers))
 
-  // Several times: a session that was ended at the wrong moment took the process with it, now and then.
+  // Repeated, because ending a session at the wrong moment crashed the process only sometimes.
   test.each([1, 2, 3, 4, 5, 6, 7, 8])(
-    'when its client cancels request after request (CVE-2023-44487), time %d',
+    'if its client cancels request after request (CVE-2023-44487), time %d',
     async () => {
       const connection = await open(port)
       for (let stream = 1; stream < 4000; stream += 2) {
@@ -149,18 +149,18 @@ describe.each(answerers)('a session of HTTP/2 with answers %s is ended', (answer
     },
   )
 
-  test('when its client lets the server reset stream after stream (CVE-2025-8671)', async () => {
+  test('if its client makes the server reset stream after stream (CVE-2025-8671)', async () => {
     const connection = await open(port)
     for (let stream = 1; stream < 4000; stream += 2) {
       connection.request(stream, { ':path': '/large.bin' })
-      // An increment of 0 is an error of the stream (RFC 9113 §6.9).
+      // An increment of 0 is a stream error (RFC 9113 §6.9).
       connection.send({ type: frameTypes.windowUpdate, stream, payload: uint32(0) })
     }
     expect(await endOf(connection)).not.toBe(noError)
     await expectAlive()
   })
 
-  test('but not when it cancels now and then', async () => {
+  test('but not if it cancels occasionally', async () => {
     const connection = await open(port)
     for (let stream = 1; stream < 200; stream += 2) {
       connection.request(stream)
@@ -169,7 +169,7 @@ describe.each(answerers)('a session of HTTP/2 with answers %s is ended', (answer
     expect(await pingOf(connection)).toBeDefined()
   })
 
-  test('a request for a file that is cancelled at once is no problem of ours', async () => {
+  test('a request for a file that is cancelled at once is not reported as a problem', async () => {
     const connection = await open(streamedPort)
     for (let stream = 1; stream < 200; stream += 2) {
       connection.request(stream, { ':path': '/large.bin' })
@@ -181,7 +181,7 @@ describe.each(answerers)('a session of HTTP/2 with answers %s is ended', (answer
     expect(problems).toEqual([])
   })
 
-  test('when its client sends PING after PING (CVE-2019-9512)', async () => {
+  test('if its client sends PING after PING (CVE-2019-9512)', async () => {
     const connection = await open(port)
     for (let count = 0; count < 500; count += 1) {
       connection.send({ type: frameTypes.ping, payload: Buffer.alloc(8) })
@@ -190,20 +190,20 @@ describe.each(answerers)('a session of HTTP/2 with answers %s is ended', (answer
     await expectAlive()
   })
 
-  test('when its client sends SETTINGS after SETTINGS (CVE-2019-9515)', async () => {
+  test('if its client sends SETTINGS after SETTINGS (CVE-2019-9515)', async () => {
     const connection = await open(port)
     for (let count = 0; count < 500; count += 1) connection.send({ type: frameTypes.settings })
     expect(await endOf(connection)).not.toBe(noError)
     await expectAlive()
   })
 
-  test('but not when it sends some PINGs', async () => {
+  test('but not if it sends some PINGs', async () => {
     const connection = await open(port)
     for (let count = 0; count < 50; count += 1) await pingOf(connection)
     expect(connection.frames.filter(({ type }) => type === frameTypes.ping)).toHaveLength(50)
   })
 
-  test('when its client sends CONTINUATION after CONTINUATION (CVE-2024-27983)', async () => {
+  test('if its client sends CONTINUATION after CONTINUATION (CVE-2024-27983)', async () => {
     const connection = await open(port)
     connection.request(1, {}, endStream)
     for (let count = 0; count < 500; count += 1) {
@@ -215,7 +215,7 @@ describe.each(answerers)('a session of HTTP/2 with answers %s is ended', (answer
     await expectAlive()
   })
 
-  test('when its client sends empty DATA after empty DATA (CVE-2019-9518)', async () => {
+  test('if its client sends empty DATA after empty DATA (CVE-2019-9518)', async () => {
     const connection = await open(port)
     connection.request(1, { ':method': 'POST', ':path': '/large.bin' }, endHeaders)
     for (let count = 0; count < 500; count += 1) connection.send({ type: frameTypes.data, stream: 1 })
@@ -223,19 +223,19 @@ describe.each(answerers)('a session of HTTP/2 with answers %s is ended', (answer
     await expectAlive()
   })
 
-  test('when nothing is asked for any more', async () => {
+  test('if it has no further request', async () => {
     const connection = await open(port)
     connection.request(1)
     await connection.find(({ type, flags }) => type === frameTypes.data && (flags & endStream) > 0)
     expect(await endOf(connection)).toBe(0)
   })
 
-  test('when nothing was ever asked for', async () => {
+  test('if it never has a request', async () => {
     const connection = await open(port)
     expect(await endOf(connection)).toBe(0)
   })
 
-  test('when its client reads nothing that it has room for', async () => {
+  test('if its client reads nothing for which it has opened a window', async () => {
     const connection = await open(port, [[4, 2 ** 31 - 1]])
     connection.send({ type: frameTypes.windowUpdate, payload: uint32(2 ** 31 - 1 - 65_535) })
     await connection.find(({ type }) => type === frameTypes.settings)
@@ -248,10 +248,10 @@ describe.each(answerers)('a session of HTTP/2 with answers %s is ended', (answer
 
 const isRefusal = ({ type }: Frame): boolean => type === frameTypes.resetStream
 
-describe.each(answerers)('a stream of HTTP/2 with an answer %s is reset', (answers) => {
+describe.each(answerers)('a stream of HTTP/2 with a response %s is reset', (answers) => {
   beforeAll(() => startAll(answers))
 
-  test('when its fields are more than 128; the session goes on', async () => {
+  test('if it has more than 128 fields, and the session continues', async () => {
     const connection = await open(patientPort)
     connection.request(1, Object.fromEntries(Array.from({ length: 140 }, (_, index) => [`x${index}`, ''])))
     const { payload } = await connection.find(isReset(1))
@@ -260,7 +260,7 @@ describe.each(answerers)('a stream of HTTP/2 with an answer %s is reset', (answe
     await connection.find(({ type, stream }) => type === frameTypes.headers && stream === 3)
   })
 
-  test('when there are 128 others; the client may ask again', async () => {
+  test('if the session has 128 others, and the client may retry', async () => {
     const connection = await open(port, [[4, 0]])
     for (let stream = 1; stream <= 2 * 128 + 1; stream += 2)
       connection.request(stream, { ':path': '/large.bin' })
@@ -269,7 +269,7 @@ describe.each(answerers)('a stream of HTTP/2 with an answer %s is reset', (answe
     expect(connection.frames.some(isReset(255))).toBe(false)
   })
 
-  test('when there are too many in the process, which sessions share', async () => {
+  test('if the process has too many streams in all sessions', async () => {
     const connections = await Promise.all([open(patientPort, [[4, 0]]), open(patientPort, [[4, 0]])])
     for (const connection of connections) {
       for (let stream = 1; stream <= 2 * 100; stream += 2)
@@ -281,7 +281,8 @@ describe.each(answerers)('a stream of HTTP/2 with an answer %s is reset', (answe
     const [first = [], second = []] = connections.map(({ frames }) =>
       frames.filter(isRefusal).map(({ payload }) => payload.readUInt32BE()),
     )
-    // Those that came last were not begun: their client may ask again. Of the engine's threads, each refuses its own.
+    // The last streams were not started, so clients may retry. Each thread of the engine counts its own
+    // streams.
     const refused = answers === 'of the engine' ? 50 : 25
     expect([...first, ...second].toSorted((a, b) => a - b)).toEqual([
       ...Array.from({ length: refused }, () => refusedStream),
@@ -295,7 +296,7 @@ describe.each(answerers)('a stream of HTTP/2 with an answer %s is reset', (answe
   test.each([
     ['from memory', () => port],
     ['streamed', () => streamedPort],
-  ])('when its client opens no window, though the session is used, %s', async (_how, portOf) => {
+  ])('if its client opens no window although it uses the session, %s', async (_how, portOf) => {
     const connection = await open(portOf(), [[4, 0]])
     connection.request(1, { ':path': '/large.bin' })
     const timer = setInterval(() => connection.send({ type: frameTypes.ping, payload: Buffer.alloc(8) }), 200)
@@ -306,7 +307,7 @@ describe.each(answerers)('a stream of HTTP/2 with an answer %s is reset', (answe
     }
   })
 
-  test('when its client opens no window for a small body either', async () => {
+  test('if its client opens no window for a small body', async () => {
     const connection = await open(port, [[4, 0]])
     connection.request(1)
     const timer = setInterval(() => connection.send({ type: frameTypes.ping, payload: Buffer.alloc(8) }), 200)
@@ -320,13 +321,13 @@ describe.each(answerers)('a stream of HTTP/2 with an answer %s is reset', (answe
 
 test.each([
   ['longer than 4096 bytes', { x: 'x'.repeat(5000) }, 431],
-  ['with two hosts that differ', { host: 'other.example' }, 400],
-  ['with two hosts that are one', { host: 'LOCALHOST' }, 200],
+  ['with two different hosts', { host: 'other.example' }, 400],
+  ['with two equal hosts', { host: 'LOCALHOST' }, 200],
   ['of another scheme, with an asterisk as its path', { ':scheme': 'om', ':path': '*' }, 400],
   ['of another scheme', { ':scheme': 'file' }, 400],
-  ['of a scheme in capitals', { ':scheme': 'HTTPS' }, 200],
+  ['with a lower-case method', { ':scheme': 'HTTPS' }, 200],
   ['by a method in small letters', { ':method': 'get' }, 400],
-  ['by a method that is none over HTTP/1.1', { ':method': 'PAINT' }, 400],
+  ['with a method that HTTP/1.1 does not define', { ':method': 'PAINT' }, 400],
 ])('a request %s is answered with its status', async (_what, fields, status) => {
   const connection = await open(port)
   connection.request(1, fields)
@@ -335,11 +336,11 @@ test.each([
 })
 
 test.each([
-  ['with a host that is none', { ':authority': 'a/b' }],
+  ['with an invalid host', { ':authority': 'a/b' }],
   ['without a host', { ':authority': '' }],
   ['with LF in its path', { ':path': '/a\nb' }],
   ['with NUL in its path', { ':path': '/a\0b' }],
-  ['with a field about the connection', { connection: 'close' }],
+  ['with a connection-specific field', { connection: 'close' }],
 ])('a request %s has its stream reset', async (_what, fields) => {
   const connection = await open(port)
   connection.request(1, fields)
@@ -349,28 +350,28 @@ test.each([
 // The native engine may end the session, as RFC 9113 §5.4.1 allows.
 test.each([
   [
-    'of another scheme, with a whole address as its path',
+    'of another scheme, with an absolute URL as its path',
     { ':scheme': 'om', ':path': 'http://a/' },
     400,
     'reset',
   ],
-  ['for a path with an octet beyond ASCII', { ':path': '/?\u00e9' }, 400, 'ended'],
-  ['for a path with a fragment', { ':path': '/#part' }, 400, 200],
+  ['with an octet beyond ASCII in its path', { ':path': '/?\u00e9' }, 400, 'ended'],
+  ['with a fragment in its path', { ':path': '/#part' }, 400, 200],
   ['with a name in upper case', { 'X-Name': 'a' }, 'reset', 'ended'],
-])('a request %s is met by each engine in its way', async (_what, fields, byNode, byNative) => {
+])('a request %s gets the specific answer of each engine', async (_what, fields, byNode, byNative) => {
   const connection = await open(port)
   connection.request(1, fields)
   expect(await answerOf(connection)).toBe(isNative ? byNative : byNode)
 })
 
-// RFC 9113 §8.2.1 wants the stream reset, but nghttp2 drops such a field in silence, and Node has no word of it. The native
-// engine ends the session.
+// RFC 9113 §8.2.1 requires a stream reset. nghttp2 silently drops such a field, so Node does not see it. The
+// native engine ends the session.
 test.each([
   ['with LF', { x: 'a\nb: c' }],
   ['with CR', { x: 'a\rb' }],
   ['with NUL', { x: 'a\0b' }],
   ['with a space in its name', { 'x y': 'a' }],
-])('a field %s reaches no application', async (_what, fields) => {
+])('a field %s does not reach the application', async (_what, fields) => {
   let received: string | undefined
   const { port: echoPort } = await startTlsServer((request, response) => {
     received = request.rawHeaders.join(' ')
@@ -382,7 +383,7 @@ test.each([
   expect(received?.replace(/.* before/, 'before')).toBe(isNative ? undefined : 'before 1 after 2')
 })
 
-/** How the first stream is answered: by a status or a reset, or by the end of the session. */
+/** Returns the status or reset of the first stream, or `ended` if the session ends. */
 async function answerOf(connection: RawHttp2): Promise<number | 'reset' | 'ended'> {
   const kinds: ReadonlySet<number> = new Set([frameTypes.headers, frameTypes.resetStream, frameTypes.goAway])
   const { type, payload } = await connection.find((frame) => kinds.has(frame.type))
@@ -390,14 +391,14 @@ async function answerOf(connection: RawHttp2): Promise<number | 'reset' | 'ended
   return type === frameTypes.resetStream ? 'reset' : 'ended'
 }
 
-/** The status is the first field, indexed or in three octets (RFC 7541 §6). */
+/** Decodes the status, which is the first field: indexed or in three octets (RFC 7541 §6). */
 function statusOf(fields: Buffer): number {
   const indexed = { 0x88: 200, 0x8b: 304, 0x8c: 400, 0x8d: 404 }[fields[0] ?? 0]
   return indexed ?? 431
 }
 
 describe('a connection is closed', () => {
-  test('that never begins its handshake', async () => {
+  test('that never starts its handshake', async () => {
     const socket = connectTcp({ port, host: '127.0.0.1' })
     opened.push(socket)
     await once(socket, 'close')
@@ -405,18 +406,18 @@ describe('a connection is closed', () => {
     await expectAlive()
   })
 
-  test('that never says which request it is, over HTTP/1.1', async () => {
+  test('that never sends a request line, over HTTP/1.1', async () => {
     const connection = await openConnection(port, dialTls)
     expect((await connection.rest()).toString()).toMatch(/^HTTP\/1\.1 408 /)
   })
 
-  test('whose head comes too slowly, over HTTP/1.1', async () => {
+  test('whose head arrives too slowly, over HTTP/1.1', async () => {
     const connection = await openConnection(port, dialTls)
     connection.send('GET / HTTP/1.1\r\nHost: a\r\n')
     expect((await connection.rest()).toString()).toMatch(/^HTTP\/1\.1 408 /)
   })
 
-  test('that has no next request, over HTTP/1.1', async () => {
+  test('without a next request, over HTTP/1.1', async () => {
     const connection = await openConnection(port, dialTls)
     connection.send(formatRequest({}))
     expect((await connection.receive()).status).toBe(200)
@@ -435,7 +436,7 @@ describe('a connection is closed', () => {
     connection.socket.destroy()
   })
 
-  test('when there are too many; the others are answered on', async () => {
+  test('if there are too many, and the others still get responses', async () => {
     const connections = await Promise.all(Array.from({ length: 20 }, () => openConnection(port, dialTls)))
     await expect(open(port)).rejects.toThrow(/ECONNRESET|disconnected/)
     for (const { socket } of connections) socket.destroy()

@@ -32,7 +32,7 @@ const limits = {
   connectionsCheckingInterval: 50,
   maximumStreams: 40,
 }
-/** Longer than all of them together. */
+/** Milliseconds, longer than all limits together. */
 const long = 2600
 
 const noError = 0
@@ -60,7 +60,7 @@ afterEach(() => {
 const serve = (listener: RequestListener, takesUploads = true, site?: Site): Promise<StartedTlsServer> =>
   startTlsServer(listener, { takesUploads, limits }, site)
 
-/** Its sessions outlast a machine that stands still for a second: a stream's own limits are what ends it. */
+/** Starts a server whose session limits are long, so that only the limits of a stream end it. */
 const serveStreams = (
   listener: RequestListener,
   takesUploads = true,
@@ -80,22 +80,22 @@ function openSession(port: number): ClientHttp2Session {
   return session
 }
 
-/** Sends something on the session now and then, until it is over. */
-function keepBusy({ send, socket }: RawHttp2, frame: Partial<Frame> & Pick<Frame, 'type'>): void {
+/** Sends a frame on the session at an interval until it closes. */
+function sendRepeatedly({ send, socket }: RawHttp2, frame: Partial<Frame> & Pick<Frame, 'type'>): void {
   const timer = setInterval(() => send(frame), 150)
   socket.once('close', () => clearInterval(timer))
 }
 
 const ping = { type: frameTypes.ping, payload: Buffer.alloc(8) }
 
-/** The code that a stream is reset with. */
+/** Returns the code of a stream's reset. */
 async function resetOf({ find }: RawHttp2, stream: number): Promise<number> {
   const frame = await find((each) => each.type === frameTypes.resetStream && each.stream === stream)
   return frame.payload.readUInt32BE()
 }
 
-/** The native engine answers the files of a site for a host that it has seen. */
-async function showHost(port: number): Promise<void> {
+/** Sends a request, so that the native engine knows the host and answers its files. */
+async function teachHost(port: number): Promise<void> {
   await http2Request(port, { fields: { ':authority': 'localhost' } })
 }
 
@@ -106,25 +106,25 @@ const answerGets: RequestListener = (request, response) => {
 
 describe('a request over HTTP/2 that never ends', () => {
   test.each([
-    ['an application wants its body', true],
-    ['nobody wants its body', false],
-  ])('is reset when its time is over, though its session is used: %s', async (_whose, takesUploads) => {
+    ['that an application reads', true],
+    ['that nothing reads', false],
+  ])('is reset at its time limit although its session is used: %s', async (_whose, takesUploads) => {
     const { port } = await serveStreams(never, takesUploads)
     const connection = await openRaw(port)
-    keepBusy(connection, ping)
+    sendRepeatedly(connection, ping)
     connection.request(1, { ':method': 'POST' }, endHeaders)
     expect(await resetOf(connection, 1)).toBe(cancel)
   })
 
-  test('is reset though a byte of it comes now and then', async () => {
+  test('is reset although a byte arrives occasionally', async () => {
     const { port } = await serveStreams((request) => void request.resume())
     const connection = await openRaw(port)
     connection.request(1, { ':method': 'POST' }, endHeaders)
-    keepBusy(connection, { type: frameTypes.data, stream: 1, payload: Buffer.of(1) })
+    sendRepeatedly(connection, { type: frameTypes.data, stream: 1, payload: Buffer.of(1) })
     expect(await resetOf(connection, 1)).toBe(cancel)
   })
 
-  test('is over at once where a file answers', async () => {
+  test('ends at once if a file answers it', async () => {
     const { port } = await serve(serveFiles, false)
     const connection = await openRaw(port)
     connection.request(1, { ':method': 'POST' }, endHeaders)
@@ -132,17 +132,18 @@ describe('a request over HTTP/2 that never ends', () => {
   })
 
   test.each([
-    ['an application wants its body', true],
-    ['nobody wants its body', false],
-  ])('takes nothing from others, however many there are: %s', async (_whose, takesUploads) => {
-    // No time limit ends a stream here, and no session counts as stalled: only the number of streams does.
+    ['that an application reads', true],
+    ['that nothing reads', false],
+  ])('does not affect other streams, however many there are: %s', async (_whose, takesUploads) => {
+    // Only the number of streams ends a stream here. The time limits are long, and no session counts as
+    // stalled.
     const { port } = await startTlsServer(answerGets, {
       takesUploads,
       limits: { ...connectionLimits, maximumStreams: limits.maximumStreams },
     })
     const attackers = await Promise.all(Array.from({ length: 4 }, () => openRaw(port)))
     for (const attacker of attackers) {
-      keepBusy(attacker, ping)
+      sendRepeatedly(attacker, ping)
       for (let stream = 1; stream < 2 * 30; stream += 2)
         attacker.request(stream, { ':method': 'POST' }, endHeaders)
     }
@@ -167,23 +168,23 @@ async function askForMany({ request, find }: RawHttp2): Promise<void> {
   await find(({ type, stream }) => type === frameTypes.headers && stream === 59)
 }
 
-// Where the native engine answers by itself, each of its threads shares its own streams: its own tests have that.
-test('a session whose client takes nothing is ended where others need its streams', async () => {
+// The native engine's threads each count their own streams. Other tests cover that.
+test('a session whose client reads nothing is closed if other clients need its streams', async () => {
   const { connections, port } = await serve(serveFiles)
   const stalled = await openRaw(port, [[4, 0]])
   await askForMany(stalled)
-  // A connection that says nothing is closed by the server's clock: other limits have been checked by then.
+  // The server's timer closes this silent connection. It has then checked the other limits, too.
   const silent = await openConnection(port)
   await silent.rest()
   const other = await openRaw(port)
   await askForMany(other)
   await stalled.closed
   expect(other.frames.filter(({ type }) => type === frameTypes.resetStream)).toEqual([])
-  // The native engine lingers until it has the client's end.
+  // The native engine waits for the client's end.
   await vi.waitFor(async () => expect(await connections()).toBe(1))
 })
 
-test('an upload over HTTP/2 that makes progress for longer than every limit comes whole', async () => {
+test('an upload over HTTP/2 that makes progress for longer than every limit arrives whole', async () => {
   const { port } = await serve((request, response) => {
     let length = 0
     request.on('data', (chunk: Buffer) => (length += chunk.length))
@@ -202,7 +203,7 @@ test('an upload over HTTP/2 that makes progress for longer than every limit come
   expect(String(answer)).toBe(String(sent))
 })
 
-/** Ways in which an application answers with more than nothing. */
+/** Applications that send at least some bytes. */
 const answers: Readonly<Record<string, RequestListener>> = {
   'a few bytes, and the end': (_request, response) => response.end('answer'),
   'a few bytes, and no end': (_request, response) => void response.write('answer'),
@@ -227,26 +228,26 @@ function* pieces(times = 20, size = 30_000): Generator<Buffer> {
   for (let count = 0; count < times; count += 1) yield Buffer.alloc(size)
 }
 
-describe('an answer over HTTP/2 of an application', () => {
+describe('a response of an application over HTTP/2', () => {
   test.each(Object.entries(answers))(
-    'is reset when its client takes none of it, though its session is used: %s',
+    'is reset if its client reads none of it, although its session is used: %s',
     async (_what, listener) => {
       const { port } = await serveStreams(listener)
       const connection = await openRaw(port, [[4, 0]])
-      keepBusy(connection, ping)
+      sendRepeatedly(connection, ping)
       connection.request(1)
       expect(await resetOf(connection, 1)).toBe(cancel)
     },
   )
 
   test.each(['a stream', 'a long text in one piece', 'large pieces', 'thousands of pieces at once'])(
-    'comes whole to a client that reads slowly, for longer than every limit: %s',
+    'is sent whole to a client that reads slowly, for longer than every limit: %s',
     async (what) => {
-      // A client on a busy machine may pause for longer than the other tests' 500 ms.
+      // On a busy machine, a client may pause for longer than the 500 ms of other tests.
       const { port } = await serveStreams(answers[what] ?? never, true, 2500)
       const connection = await openRaw(port, [[4, 10_000]])
       connection.send({ type: frameTypes.windowUpdate, payload: uint32(2 ** 30) })
-      keepBusy(connection, { type: frameTypes.windowUpdate, stream: 1, payload: uint32(31_000) })
+      sendRepeatedly(connection, { type: frameTypes.windowUpdate, stream: 1, payload: uint32(31_000) })
       const begun = performance.now()
       connection.request(1)
       const last = await connection.find(
@@ -262,14 +263,14 @@ describe('an answer over HTTP/2 of an application', () => {
 
   test.each([
     ['a file in memory', 64 * 1024 * 1024],
-    ['a file of the disk', 0],
+    ['a file on the disk', 0],
     ['a stream of an application', undefined],
   ])(
-    'comes whole to a client that asks for 30 at once, and reads all of them slowly: %s',
+    'is sent whole to a client with 30 concurrent streams that reads all of them slowly: %s',
     async (_what, memoryBudget) => {
       const site = memoryBudget === undefined ? undefined : await loadSite(directory, { memoryBudget })
       const handle = site && createHandler(site)
-      // The native engine's two threads have a half of the streams each, and this session is one thread's.
+      // The native engine's two threads share the limit equally, and this session belongs to one thread.
       const patient = { ...limits, socketTimeout: 1500, maximumStreams: 2 * limits.maximumStreams }
       const { port } = await startTlsServer(
         (request, response) => {
@@ -279,10 +280,10 @@ describe('an answer over HTTP/2 of an application', () => {
         { limits: patient },
         site,
       )
-      await showHost(port)
+      await teachHost(port)
       const connection = await openRaw(port, [[4, 2 ** 30]])
       for (let stream = 1; stream < 60; stream += 2) connection.request(stream, { ':path': '/medium.bin' })
-      // It takes 900 kB a second: two seconds for 64 KiB of each.
+      // The client reads 900 kB a second, so 64 KiB of each stream take two seconds.
       const window = { type: frameTypes.windowUpdate, payload: uint32(18_000) }
       const timer = setInterval(() => connection.send(window), 20)
       connection.socket.once('close', () => clearInterval(timer))
@@ -296,7 +297,7 @@ describe('an answer over HTTP/2 of an application', () => {
     },
   )
 
-  test('may be an event now and then, with longer than every limit between two', async () => {
+  test('may have pauses between events that exceed every limit', async () => {
     const { port } = await serve((_request, response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' })
       response.write('first')
@@ -309,7 +310,7 @@ describe('an answer over HTTP/2 of an application', () => {
     expect([String(first), String(second)]).toEqual(['first', 'second'])
   })
 
-  test('that waits for events is given up when its client does not answer a PING', async () => {
+  test('that waits for events is closed if its client does not answer a PING', async () => {
     const { connections, port } = await serve((_request, response) => void response.write('first'))
     const connection = await openRaw(port)
     connection.request(1)
@@ -318,7 +319,7 @@ describe('an answer over HTTP/2 of an application', () => {
     await vi.waitFor(async () => expect(await connections()).toBe(0))
   })
 
-  test('has room for more when all its slices have left', async () => {
+  test('emits drain after all parts of a large chunk were sent', async () => {
     const { port } = await serve((_request, response) => {
       expect(response.write(Buffer.alloc(300_000))).toBe(false)
       response.once('drain', () => response.end(String(response.writableLength)))
@@ -331,8 +332,8 @@ describe('an answer over HTTP/2 of an application', () => {
 describe('a socket is closed', () => {
   test.each([
     ['idle', false],
-    ['with an answer under way', true],
-  ])('when its client says GOAWAY and keeps it open, 20 of 20: %s', async (_what, hasAnswer) => {
+    ['with a response in progress', true],
+  ])('if its client sends GOAWAY and keeps it open, 20 of 20: %s', async (_what, hasAnswer) => {
     const server = await serve((_request, response) => setTimeout(() => response.end('answer'), 700))
     const connections = await Promise.all(Array.from({ length: 20 }, () => openRaw(server.port, [], true)))
     for (const { request, send } of connections) {
@@ -346,13 +347,13 @@ describe('a socket is closed', () => {
     expect(answered).toHaveLength(hasAnswer ? 20 : 0)
   })
 
-  test('when we said GOAWAY, and its client is silent', async () => {
+  test('if the server sent GOAWAY, and its client is silent', async () => {
     const transport = await serve(serveFiles, true, files)
-    await showHost(transport.port)
+    await teachHost(transport.port)
     const connections = await Promise.all(Array.from({ length: 3 }, () => openRaw(transport.port, [], true)))
     for (const { request } of connections) request(1)
     await Promise.all(connections.map(({ find }) => find(({ type }) => type === frameTypes.data)))
-    // Longer than the test may take: a stop that waits for its end fails.
+    // Longer than the test may take. A stop that waits for it fails the test.
     await transport.drain(600_000)
     expect(await transport.connections()).toBe(0)
   })

@@ -34,7 +34,7 @@ afterAll(() => {
 const handlerOf = (site: Site): RequestListener => createHandler(site, { onProblem: () => {} })
 
 async function serveOverHttp2(listener: RequestListener): Promise<ClientHttp2Session> {
-  // The compatibility API's objects are what a handler for HTTP/1.1 uses of them.
+  // The compatibility API has the methods of HTTP/1.1 that a handler uses.
   const server = createServer((request, response) => Reflect.apply(listener, undefined, [request, response]))
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -82,7 +82,7 @@ describe.each([
     expect(length === undefined || answer.body.length === length).toBe(true)
   })
 
-  test.each(['zstd', 'br', 'gzip'])('a body in %s comes with its fields', async (coding) => {
+  test.each(['zstd', 'br', 'gzip'])('a body in %s has the right fields', async (coding) => {
     const { fields, body } = await ask(sessionOf(), { 'accept-encoding': coding })
     expect(fields).toMatchObject({
       'content-encoding': coding,
@@ -92,19 +92,19 @@ describe.each([
     })
   })
 
-  test('many streams at once come whole', async () => {
+  test('many concurrent streams are sent whole', async () => {
     const answers = await Promise.all(Array.from({ length: 20 }, () => ask(sessionOf(), {})))
     expect(answers.every(({ body }) => body.toString() === script)).toBe(true)
   })
 })
 
-test('a file that vanished is a clean 404 over HTTP/2 too', async () => {
+test('a file that was deleted gets a 404 over HTTP/2', async () => {
   await rm(join(directory, 'gone.png'))
   const answer = await ask(streamed, { ':path': '/gone.png' })
   expect([answer.status, answer.fields['cache-control']]).toEqual([404, 'no-store'])
 })
 
-test('raw octets of a query are escapes in a Location', async () => {
+test('raw octets of a query are escaped in a Location', async () => {
   const answer = await ask(held, { ':path': '/docs?\xff' })
   expect([answer.status, answer.fields['location']]).toEqual([308, '/docs/?%FF'])
 })

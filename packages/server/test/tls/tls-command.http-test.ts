@@ -32,7 +32,7 @@ describeBlackBox({
 })
 
 describe('serve-dist --tls-cert', () => {
-  test('says https in its line, takes the files from the environment, and ends as it should', async () => {
+  test("prints https in its start line, reads the files' paths from the environment, and stops cleanly", async () => {
     const env = { TLS_CERT: files.cert, TLS_KEY: files.key }
     const { child, listening, exited } = spawnCommand([directory, '--port', '0'], { env })
     const { url, port } = await listening
@@ -66,12 +66,12 @@ describe('serve-dist --tls-cert', () => {
   })
 
   test.skipIf(process.platform !== 'linux')(
-    'reads its certificate again at SIGHUP in each of two workers, though the build is refused',
+    'reads its certificate again at SIGHUP in each of two workers, even if the build is rejected',
     async () => {
       const folder = await buildFixture({ 'index.html': 'page' })
       const own = await writeCertificate()
       const next = await writeCertificate({ name: 'next.example' })
-      // Nothing but the signal tells of another certificate.
+      // Only the signal triggers the reload here.
       const fault = `
         import fs from 'node:fs'
         import { syncBuiltinESMExports } from 'node:module'
@@ -97,7 +97,7 @@ describe('serve-dist --tls-cert', () => {
   test.each([
     ['one process', []],
     ['two workers', ['--workers', '2']],
-  ])('says which port it has found for redirects, %s', async (_how, workers) => {
+  ])('prints its port for redirects, %s', async (_how, workers) => {
     const { child, listening, exited } = spawnCommand([
       directory,
       ...flagsOf(files),
@@ -116,7 +116,7 @@ describe('serve-dist --tls-cert', () => {
     expect((await exited).code).toBe(0)
   })
 
-  test('warns of a certificate that has expired, and serves', async () => {
+  test('warns about an expired certificate, and serves', async () => {
     const expired = await writeCertificate({ validTo: new Date(Date.now() - 60_000) })
     const { listening, complaints } = spawnCommand([directory, ...flagsOf(expired)])
     await listening
@@ -127,16 +127,16 @@ describe('serve-dist --tls-cert', () => {
     ['a certificate without its key', () => ['--tls-cert', files.cert], /--tls-cert needs --tls-key/],
     ['a redirect without TLS', () => ['--redirect-http', '0'], /--redirect-http needs --tls-cert/],
     [
-      'a time that is none',
+      'an invalid duration',
       () => [...flagsOf(files), '--hsts', 'ever'],
       /--hsts: expected a time such as 1y/,
     ],
     [
-      'files that are not there',
+      'missing files',
       () => ['--tls-cert', '/nowhere/cert.pem', '--tls-key', '/nowhere/key.pem'],
       /^serve-dist: SD_TLS_UNUSABLE: cannot enable TLS:\n {2}\/nowhere\/cert\.pem: .*\n {2}\/nowhere\/key\.pem: .*\n$/,
     ],
-  ])('refuses %s with exit code 1 and one message', async (_what, flags, message) => {
+  ])('rejects %s with exit code 1 and one message', async (_what, flags, message) => {
     const { code, stdout, stderr } = await spawnCommand([directory, ...flags()]).exited
     expect([code, stdout]).toEqual([1, ''])
     expect(stderr).toMatch(message)

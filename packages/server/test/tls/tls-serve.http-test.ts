@@ -27,13 +27,13 @@ beforeAll(async () => {
   files = await writeCertificate()
 })
 
-/** Linux only. */
+/** Returns the number of inotify watches of this process. Linux only. */
 function watchesOfThisProcess(): number {
   const infos = readdirSync('/proc/self/fdinfo').map((descriptor) => {
     try {
       return readFileSync(`/proc/self/fdinfo/${descriptor}`, 'utf8')
     } catch {
-      // Closed since it was listed.
+      // The descriptor was closed after it was listed.
       return ''
     }
   })
@@ -41,7 +41,7 @@ function watchesOfThisProcess(): number {
 }
 
 describe('serve over TLS', () => {
-  test('says so in its URL', async () => {
+  test('has https in its URL', async () => {
     const { url } = await startServer(directory, { tls: files })
     expect(url).toMatch(/^https:\/\/127\.0\.0\.1:\d+\/$/)
   })
@@ -49,7 +49,7 @@ describe('serve over TLS', () => {
   test.each([
     ['HTTP/1.1', (port: number) => rawRequest(port, {}, dialTls)],
     ['HTTP/2', (port: number) => http2Request(port)],
-  ])('sends Strict-Transport-Security where it is asked for, over %s', async (_version, ask) => {
+  ])('sends Strict-Transport-Security if it is configured, over %s', async (_version, ask) => {
     const [with_, without] = await Promise.all([
       startServer(directory, { tls: { ...files, hsts: '1y' } }),
       startServer(directory, { tls: files }),
@@ -59,7 +59,7 @@ describe('serve over TLS', () => {
     expect((await ask(without.port)).field(name)).toBeUndefined()
   })
 
-  test('lets a rule for Strict-Transport-Security outrank it', async () => {
+  test('lets a rule for Strict-Transport-Security override it', async () => {
     const rules = { headers: { 'about.html': { 'Strict-Transport-Security': 'max-age=1' } } }
     const { port } = await startServer(directory, { tls: { ...files, hsts: '1y' }, site: { rules } })
     const ask = async (target: string) =>
@@ -67,7 +67,7 @@ describe('serve over TLS', () => {
     expect([await ask('/'), await ask('/about')]).toEqual(['max-age=31536000', 'max-age=1'])
   })
 
-  test('shows another certificate once its files have changed; sessions go on', async () => {
+  test('uses a new certificate after its files have changed, and keeps open sessions', async () => {
     const own = await writeCertificate()
     const server = await startServer(directory, { tls: own })
     const session = connectHttp2(`https://127.0.0.1:${server.port}`, { rejectUnauthorized: false })
@@ -87,7 +87,7 @@ describe('serve over TLS', () => {
     session.destroy()
   })
 
-  test('goes on with the certificate that it has when the new one cannot be used, and says why', async () => {
+  test('keeps the old certificate if the new one is unusable, and reports the reason', async () => {
     const own = await writeCertificate()
     const server = await startServer(directory, { tls: own })
     const before = await readPeerCertificate(server.port)
@@ -96,26 +96,29 @@ describe('serve over TLS', () => {
     await server.reload()
     expect(await readPeerCertificate(server.port)).toBe(before)
     expect(stderr.mock.calls.join('')).toMatch(
-      /does not belong to the certificate[^]*still using the certificate from before/,
+      /does not belong to the certificate[^]*still using the previous certificate/,
     )
     stderr.mockRestore()
   })
 
-  test.skipIf(process.platform !== 'linux')('watches no certificate on when it cannot listen', async () => {
-    const own = await writeCertificate()
-    const before = watchesOfThisProcess()
-    await expect(serve({ directory, port: taken, tls: own })).rejects.toThrow('is in use')
-    expect(watchesOfThisProcess()).toBe(before)
-  })
+  test.skipIf(process.platform !== 'linux')(
+    'stops watching the certificate if it cannot listen',
+    async () => {
+      const own = await writeCertificate()
+      const before = watchesOfThisProcess()
+      await expect(serve({ directory, port: taken, tls: own })).rejects.toThrow('is in use')
+      expect(watchesOfThisProcess()).toBe(before)
+    },
+  )
 
   test.each<readonly [string, () => TlsOptions, RegExp]>([
-    ['files that are not there', () => ({ cert: '/nowhere/cert', key: '/nowhere/key' }), /ENOENT/],
+    ['missing files', () => ({ cert: '/nowhere/cert', key: '/nowhere/key' }), /ENOENT/],
     [
-      'a port for redirects that is taken',
+      'a port for redirects that is in use',
       () => ({ ...files, redirectPort: taken }),
       /in use.*--redirect-http/,
     ],
-  ])('starts nothing with %s', async (_what, tlsOf, message) => {
+  ])('fails to start with %s', async (_what, tlsOf, message) => {
     const port = await freePort()
     await expect(serve({ directory, port, tls: tlsOf() })).rejects.toThrow(message)
     await expect(once(connect({ port, host: '127.0.0.1' }), 'secureConnect')).rejects.toThrow('ECONNREFUSED')
@@ -129,7 +132,7 @@ async function freePort(): Promise<number> {
 }
 
 describe('redirects to HTTPS', () => {
-  test('come from a port of their own, whatever is asked for, and end with the server', async () => {
+  test('come from a separate port for all requests, and end with the server', async () => {
     const redirectPort = await freePort()
     const server = await serve({ directory, port: 0, engine: testedEngine, tls: { ...files, redirectPort } })
     const tlsPort = new URL(server.url).port
@@ -147,7 +150,7 @@ describe('redirects to HTTPS', () => {
     await expect(rawRequest(redirectPort)).rejects.toThrow('ECONNREFUSED')
   })
 
-  test('lead to the port of HTTPS while the server stops, too', async () => {
+  test('lead to the port of HTTPS, also during a stop', async () => {
     const redirectPort = await freePort()
     const server = await serve({ directory, port: 0, engine: testedEngine, tls: { ...files, redirectPort } })
     const tlsPort = new URL(server.url).port
@@ -163,7 +166,7 @@ describe('redirects to HTTPS', () => {
     await closed
   })
 
-  test('are for hosts that are served alone, where these are listed', async () => {
+  test('are only for allowed hosts, if these are configured', async () => {
     const redirectPort = await freePort()
     const allowHosts = ['example.org']
     const server = await serve({
@@ -183,7 +186,7 @@ describe('redirects to HTTPS', () => {
     await server.close()
   })
 
-  test('take the host of a target in absolute form (RFC 9112 §3.2.2), and no fragment', async () => {
+  test('use the host of an absolute target (RFC 9112 §3.2.2), and reject a fragment', async () => {
     const redirectPort = await freePort()
     const allowHosts = ['example.org']
     const server = await serve({
@@ -206,7 +209,7 @@ describe('redirects to HTTPS', () => {
     await server.close()
   })
 
-  test('are refused to a request whose host could be another one', async () => {
+  test('reject a request with an ambiguous host', async () => {
     const redirectPort = await freePort()
     const server = await serve({ directory, port: 0, engine: testedEngine, tls: { ...files, redirectPort } })
     for (const host of ['example.org@evil.example', 'example.org/', '']) {

@@ -21,7 +21,7 @@ beforeAll(async () => {
   tls = await writeCertificate()
 })
 
-/** Serves the build with a module behind it. */
+/** Serves the build with an application module. */
 async function serveWith(source: string): Promise<number> {
   const directory = await writeFixture({ 'entry.mjs': source })
   const { port } = await startServer(build, { ssr: join(directory, 'entry.mjs'), tls })
@@ -55,7 +55,7 @@ describe('an application behind the build, over HTTP/2', () => {
       'a function of fetch',
       'export default async (request) => new Response(request.method + (await request.text()))',
     ],
-  ])('%s gets the body of a request', async (_what, source) => {
+  ])('%s gets the request body', async (_what, source) => {
     const { headers, body } = await ask(await serveWith(source), { ':method': 'POST' }, 'x'.repeat(100_000))
     expect([headers[':status'], body.toString()]).toEqual([200, `POST${'x'.repeat(100_000)}`])
   })
@@ -64,13 +64,13 @@ describe('an application behind the build, over HTTP/2', () => {
   test.each([
     ['a Node handler', 'export default (req, res) => res.end(req.headers.host)'],
     ['a function of fetch', 'export const fetch = (request) => new Response(new URL(request.url).host)'],
-  ])('%s knows the host that was asked', async (_what, source) => {
+  ])('%s gets the requested host', async (_what, source) => {
     const port = await serveWith(source)
     expect((await ask(port, {})).body.toString()).toBe(`127.0.0.1:${port}`)
     expect((await ask(port, { ':authority': 'example.org' })).body.toString()).toBe('example.org')
   })
 
-  test('has its answers compressed', async () => {
+  test('has its responses compressed', async () => {
     const port = await serveWith(
       `export default (request) => new Response(${JSON.stringify(text)}, { headers: { 'Content-Type': 'text/plain' } })`,
     )
@@ -92,8 +92,8 @@ describe('an application behind the build, over HTTP/2', () => {
     ['ends again', 'res.end()'],
     ['ends again with more', 'res.end("more")'],
     ['writes more', 'res.write("more")'],
-    ['ends what is not ended', 'if (!res.writableEnded) res.end()'],
-  ])('has its large body sent whole, over HTTP/1.1 too, though after its end it %s', async (_what, late) => {
+    ['ends if it has not ended', 'if (!res.writableEnded) res.end()'],
+  ])('has its large body sent whole, also over HTTP/1.1, if after its end it %s', async (_what, late) => {
     const stderr = vi.spyOn(process.stderr, 'write').mockReturnValue(true)
     const port = await serveWith(
       `export const handler = (req, res, next) => { res.end(Buffer.alloc(1e6, "abc")); ${late} }`,
@@ -104,7 +104,7 @@ describe('an application behind the build, over HTTP/2', () => {
     stderr.mockRestore()
   })
 
-  test('is told of the end of its large body, over HTTP/1.1 too', async () => {
+  test('is notified of the end of its large body, also over HTTP/1.1', async () => {
     const port = await serveWith(
       `let isTold = false; export default (req, res) => {
         if (req.url === '/told') res.end(String(isTold))
@@ -117,7 +117,7 @@ describe('an application behind the build, over HTTP/2', () => {
     await expect.poll(isTold).toBe('true')
   })
 
-  test('leaves out what HTTP/2 has no place for', async () => {
+  test('has its fields removed that HTTP/2 forbids', async () => {
     const port = await serveWith(
       `export default (req, res) => {
         res.setHeader('Connection', 'keep-alive')
@@ -131,14 +131,14 @@ describe('an application behind the build, over HTTP/2', () => {
       expect(headers).not.toHaveProperty(name)
   })
 
-  test('resets the stream of an answer that breaks off, with an error', async () => {
+  test('has its stream reset with an error if it destroys its response', async () => {
     const stderr = vi.spyOn(process.stderr, 'write').mockReturnValue(true)
     const port = await serveWith('export default (req, res) => { res.write("part", () => res.destroy()) }')
     await expect(ask(port, {})).rejects.toThrow('NGHTTP2_INTERNAL_ERROR')
     stderr.mockRestore()
   })
 
-  test('that fails is answered with 500', async () => {
+  test('that fails gets a 500', async () => {
     const stderr = vi.spyOn(process.stderr, 'write').mockReturnValue(true)
     const port = await serveWith('export default () => { throw new Error("oops") }')
     expect((await ask(port, {})).headers[':status']).toBe(500)

@@ -19,7 +19,7 @@ import { temporaryDirectory } from '../support/temporary-directory.ts'
 import type { TlsFiles } from '../../src/transport/tls/tls-credentials.ts'
 
 const large = Buffer.alloc(16 * 1024 * 1024, 'abcdefg')
-/** Longer than any test may take: a stop that waits for its end fails. */
+/** Longer than any test may take. A stop that waits for it fails the test. */
 const longGracePeriod = 600_000
 
 let directory: string
@@ -56,28 +56,28 @@ async function openSession(port: number): Promise<ClientHttp2Session> {
 }
 
 describe('close, over TLS', () => {
-  test('tells an idle session that it ends, and ends it at once', async () => {
+  test('sends GOAWAY on an idle session, and closes it at once', async () => {
     const server = await start()
     const connection = await openRawHttp2(server.port)
     connection.request(1)
     await connection.find(({ type }) => type === frameTypes.data)
     const closed = server.close()
     const { payload } = await connection.find(({ type }) => type === frameTypes.goAway)
-    // The native engine says first that it will end, and takes what is on its way (RFC 9113 §6.8).
+    // The native engine first announces its end, and accepts requests in flight (RFC 9113 §6.8).
     expect([1, 2 ** 31 - 1]).toContain(payload.readUInt32BE(0))
     expect(payload.readUInt32BE(4)).toBe(0)
     connection.socket.end()
     await closed
   })
 
-  test('ends a session on which nothing was ever asked', async () => {
+  test('closes a session without any requests', async () => {
     const server = await start()
     const session = await openSession(server.port)
     await server.close()
     expect(session.closed).toBe(true)
   })
 
-  test('answers what a session asks that has just been opened', async () => {
+  test('answers requests of a session that has just been opened', async () => {
     const server = await start()
     const session = await openSession(server.port)
     const closed = server.close()
@@ -91,7 +91,7 @@ describe('close, over TLS', () => {
     ['from memory', Infinity],
     ['streamed', 0],
   ])(
-    'lets streams in flight finish, %s, then ends without waiting for the grace period',
+    'lets streams in progress finish, %s, then ends before the grace period does',
     async (_how, largestBody) => {
       const server = await start({ largestBody })
       const session = await openSession(server.port)
@@ -104,11 +104,11 @@ describe('close, over TLS', () => {
     },
   )
 
-  test('destroys streams that have not finished after the grace period', async () => {
+  test('destroys unfinished streams after the grace period', async () => {
     const server = await start({ gracePeriod: 200 })
     const session = await openSession(server.port)
     session.on('error', () => {
-      // The reset that is looked for.
+      // The test expects this reset.
     })
     const stream = session.request({ ':path': '/large.bin' })
     stream.on('error', () => {})
@@ -118,7 +118,7 @@ describe('close, over TLS', () => {
     expect(stream.readableLength).toBeLessThan(large.length)
   })
 
-  test('resets streams that have not finished, for a part is not the whole', async () => {
+  test('resets unfinished streams because an end would look like the end of the body', async () => {
     const server = await start({ gracePeriod: 200 })
     const connection = await openRawHttp2(server.port)
     connection.request(1, { ':path': '/large.bin' })
@@ -129,7 +129,7 @@ describe('close, over TLS', () => {
     await closed
   })
 
-  test('lets an answer over HTTP/1.1 finish, and closes its connection', async () => {
+  test('lets a response over HTTP/1.1 finish, and closes its connection', async () => {
     const server = await start()
     const connection = await openConnection(server.port, dialTls)
     connection.send(formatRequest({ target: '/large.bin' }))
@@ -140,7 +140,7 @@ describe('close, over TLS', () => {
     await closed
   })
 
-  test('sends to its end what has been handed over whole, over HTTP/1.1, to one who reads late', async () => {
+  test('sends a buffered response over HTTP/1.1 to the end, even if the client reads late', async () => {
     const text = 'abcdefg'.repeat(2 ** 21)
     const handed = new EventEmitter()
     const server = await startTlsServer((_request, response) => {
@@ -157,7 +157,7 @@ describe('close, over TLS', () => {
     await drained
   })
 
-  test('closes a connection over HTTP/1.1 within a second that was being opened, and asks nothing', async () => {
+  test('closes a connection over HTTP/1.1 within a second if it finishes its handshake and sends nothing', async () => {
     const server = await start()
     const tcp = connectTcp({ port: server.port, host: '127.0.0.1' })
     await once(tcp, 'connect')
@@ -165,7 +165,7 @@ describe('close, over TLS', () => {
     idle.send(formatRequest({}))
     await idle.receive()
     const closed = server.close()
-    // It is closed by then, and so the server is past its look at what is idle.
+    // The idle connection closes when the server has checked for idle ones.
     await idle.rest()
     const late = connectTls({ socket: tcp, rejectUnauthorized: false })
     await once(late, 'secureConnect')
@@ -182,7 +182,7 @@ describe('close, over TLS', () => {
     expect(await connection.rest()).toHaveLength(0)
   })
 
-  test('waits for no handshake that does not begin', async () => {
+  test('does not wait for a handshake that never starts', async () => {
     const server = await start()
     const socket = connectTcp({ port: server.port, host: '127.0.0.1' })
     await once(socket, 'connect')
@@ -190,7 +190,7 @@ describe('close, over TLS', () => {
   })
 
   test.skipIf(process.platform === 'win32')(
-    'over a unix socket, waits neither for one that does not begin nor for one that is done',
+    'over a unix socket, waits neither for a handshake that never starts nor for an idle connection',
     async () => {
       const socket = join(await temporaryDirectory(), 'socket')
       const server = await serve({

@@ -2,16 +2,16 @@ import { createHash } from 'node:crypto'
 import zlib from 'node:zlib'
 import type { DeltaCoding } from '@serve-dist/manifest'
 
-/** An earlier file, and the one that is to be decoded with it. */
+/** A new file and the earlier file that serves as its dictionary. */
 export interface DeltaSource {
   readonly dictionary: Uint8Array
   readonly bytes: Uint8Array
 }
 
 interface Codec {
-  /** What comes before the digest of the dictionary. */
+  /** The bytes before the digest of the dictionary. */
   readonly magic: Uint8Array
-  /** @returns `undefined` where the bytes can be no dictionary of it. */
+  /** Returns `undefined` if the file cannot be a dictionary. */
   encode(source: DeltaSource): Uint8Array | undefined
   decode(encoded: Uint8Array, dictionary: Uint8Array, size: number): Uint8Array
 }
@@ -56,13 +56,16 @@ const codecs: Readonly<Record<DeltaCoding, Codec>> = {
   },
 }
 
-/** What begins so is no raw content (RFC 8878 §6): libzstd would read tables out of it, and a browser does not. */
+/**
+ * The magic number of a formatted dictionary (RFC 8878 §6). libzstd would parse a file that starts with it; a browser
+ * uses it as raw content.
+ */
 const zstdDictionaryMagic = Buffer.from('37a430ec', 'hex')
 
-/** All codings, in the order in which they are made. */
+/** All delta codings, in the order in which they are encoded. */
 export const deltaCodings: readonly DeltaCoding[] = ['dcz', 'dcb']
 
-/** How far the encoder must look back to see all of both; both codecs take 10 at least. */
+/** Returns the window that covers both files. Both codecs need at least 10. */
 function windowLog({ dictionary, bytes }: DeltaSource): number {
   return Math.max(10, Math.ceil(Math.log2(dictionary.length + bytes.length)))
 }
@@ -70,15 +73,15 @@ function windowLog({ dictionary, bytes }: DeltaSource): number {
 let available: readonly DeltaCoding[] | undefined
 
 /**
- * The codings that this Node can make. It is found by trying: versions that know no dictionaries ignore them in silence
- * (docs/decisions/029-deltas.md has which).
+ * Returns the delta codings that this Node.js can encode. Tests each one, because older versions ignore dictionaries
+ * without an error (docs/decisions/029-deltas.md lists the versions).
  */
 export function availableDeltaCodings(): readonly DeltaCoding[] {
   available ??= deltaCodings.filter(worksWithDictionaries)
   return available
 }
 
-/** What does not compress by itself is nearly nothing beside its own copy. */
+/** Encodes incompressible data with itself as the dictionary. The result is tiny if dictionaries work. */
 function worksWithDictionaries(coding: DeltaCoding): boolean {
   const blocks = Array.from({ length: 128 }, (_, index) => createHash('sha256').update(`${index}`).digest())
   const bytes = Buffer.concat(blocks)
@@ -86,16 +89,16 @@ function worksWithDictionaries(coding: DeltaCoding): boolean {
     const delta = encodeDelta(coding, { dictionary: bytes, bytes })
     return delta !== undefined && delta.length < codecs[coding].magic.length + digestLength + 64
   } catch {
-    // Its Node has no such function, or its library no dictionaries.
+    // This Node.js lacks the function, or its library lacks dictionaries.
     return false
   }
 }
 
 /**
- * Makes a delta as it is sent, header included, and decodes it with its dictionary.
+ * Encodes a delta, including its header, and decodes it again as a check.
  *
- * @returns `undefined` where the earlier file can be no dictionary.
- * @throws where what was decoded has other bytes.
+ * @returns `undefined` if the earlier file cannot be a dictionary.
+ * @throws Error if the decoded bytes differ.
  */
 export function encodeDelta(coding: DeltaCoding, source: DeltaSource): Uint8Array | undefined {
   const codec = codecs[coding]
@@ -103,7 +106,7 @@ export function encodeDelta(coding: DeltaCoding, source: DeltaSource): Uint8Arra
   const encoded = codec.encode(source)
   if (encoded === undefined) return undefined
   if (Buffer.compare(codec.decode(encoded, dictionary, bytes.length), bytes) !== 0) {
-    throw new Error(`${coding} was decoded to other bytes`)
+    throw new Error(`${coding} was decoded to different bytes`)
   }
   return Buffer.concat([codec.magic, createHash('sha256').update(dictionary).digest(), encoded])
 }

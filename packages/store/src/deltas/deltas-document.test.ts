@@ -15,7 +15,7 @@ const maps = <Value>(values: fc.Arbitrary<Value>): fc.Arbitrary<Map<string, Valu
 const documents: fc.Arbitrary<DeltasDocument> = maps(maps(variants)).map((files) => ({ version: 1, files }))
 
 describe('parseDeltas', () => {
-  test('reads what stringifyDeltas wrote, whose text does not depend on the order', () => {
+  test('parses the output of stringifyDeltas, which does not depend on the order of entries', () => {
     fc.assert(
       fc.property(documents, (document) => {
         const text = stringifyDeltas(document)
@@ -25,7 +25,7 @@ describe('parseDeltas', () => {
     )
   })
 
-  test('never throws anything else than an OperatorError', () => {
+  test('throws only OperatorErrors', () => {
     fc.assert(
       fc.property(fc.oneof(fc.json(), fc.string()), (text) => {
         expect(() => parseDeltas(text, 'here')).toThrow(OperatorError)
@@ -34,20 +34,20 @@ describe('parseDeltas', () => {
   })
 
   test.each([
-    [{ version: 2, files: {} }, 'expected version 1 of deltas, found 2'],
-    [[], 'expected version 1 of deltas, found none'],
+    [{ version: 2, files: {} }, 'expected version 1 of the delta format, found 2'],
+    [[], 'expected version 1 of the delta format, found none'],
     [{ version: 1 }, '$.files: expected an object'],
     [{ version: 1, files: { x: {} } }, '$.files.x: expected a SHA-256'],
     [{ version: 1, files: { [a]: { [b]: {} } } }, 'expected dcz, dcb or both'],
     [{ version: 1, files: { [a]: { [b]: { dcz: { sha256: 'x', size: 1 } } } } }, 'dcz.sha256: expected 64'],
     [{ version: 1, files: { [a]: { [b]: { dcb: { sha256: c, size: -1 } } } } }, 'dcb.size: expected a whole'],
-  ])('refuses %j', (document, problem) => {
+  ])('rejects %j', (document, problem) => {
     expect(() => parseDeltas(JSON.stringify(document), 'here')).toThrow(problem)
   })
 })
 
 describe('deltaBlobsOf', () => {
-  test('names each blob once', () => {
+  test('returns each blob once', () => {
     const dcz = { sha256: c, size: 5 }
     const files = new Map([
       [a, new Map([[b, { dcz }]])],

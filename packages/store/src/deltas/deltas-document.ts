@@ -5,20 +5,20 @@ import { parseJson } from '../parse-json.ts'
 /** The version of the format that this package reads and writes. */
 const deltasVersion = 1
 
-/** The prefix of the keys of documents of deltas. */
+/** The prefix of the keys of delta documents. */
 export const deltasPrefix = 'deltas/'
 
-/** What a generation's files can be sent as to who has an earlier file (RFC 9842); the bytes are blobs, header included. */
+/** The deltas of a build's files (RFC 9842). The encoded bytes, including the header, are stored as blobs. */
 export interface DeltasDocument {
   readonly version: typeof deltasVersion
-  /** By the digest of the new file, then by that of the old one: the dictionary. */
+  /** The deltas by the digest of the new file, then by the digest of the dictionary. */
   readonly files: ReadonlyMap<string, DeltasOfFile>
 }
 
 /** The deltas of one file, by the digests of their dictionaries. */
 export type DeltasOfFile = ReadonlyMap<string, DeltaVariants>
 
-/** One delta in its codings, one at least. */
+/** The encoded forms of one delta: at least one. */
 export interface DeltaVariants {
   /** Dictionary-Compressed Zstandard (RFC 9842 §5). */
   readonly dcz?: NamedBlob
@@ -41,16 +41,16 @@ const deltasSchema = s.objectOf<DeltasDocument>({
 })
 
 function byDigest<Value>(value: Schema<Value>): Schema<ReadonlyMap<string, Value>> {
-  const digest = s.text('a SHA-256 in 64 lower-case hexadecimal digits as key', /^[0-9a-f]{64}$/)
+  const digest = s.text('a SHA-256 in 64 lower-case hexadecimal digits as the key', /^[0-9a-f]{64}$/)
   return s.converted(s.recordOf(value, digest), (values) => new Map(Object.entries(values)))
 }
 
-/** @param id - of the build. */
+/** Returns the key of the delta document of a build. */
 export function deltasKey(id: string): string {
   return `${deltasPrefix}${id}.json`
 }
 
-/** The blobs of deltas, each once. */
+/** Returns the blobs of all deltas, without duplicates. */
 export function deltaBlobsOf({ files }: DeltasDocument): readonly NamedBlob[] {
   const blobs = new Map<string, NamedBlob>()
   for (const deltas of files.values()) {
@@ -62,20 +62,25 @@ export function deltaBlobsOf({ files }: DeltasDocument): readonly NamedBlob[] {
 }
 
 /**
- * @param place - of the document, for messages.
- * @throws OperatorError (`SD_STORE_INVALID`) that lists all that is wrong.
+ * Parses a delta document.
+ *
+ * @param place - the name of the document for messages.
+ * @throws OperatorError (`SD_STORE_INVALID`) that lists all problems.
  */
 export function parseDeltas(json: string, place: string): DeltasDocument {
   const document = parseJson(json)
   const { version }: { readonly version?: unknown } = Object(document)
   if (version !== deltasVersion) {
     const found = JSON.stringify(version) ?? 'none'
-    throw invalid(place, [`expected version ${deltasVersion} of deltas, found ${found}`])
+    throw invalid(place, [`expected version ${deltasVersion} of the delta format, found ${found}`])
   }
   return s.read(deltasSchema, document, '$', (problems) => invalid(place, problems))
 }
 
-/** The text of a document, a file a line; sorted, so that what is equal has equal bytes. */
+/**
+ * Returns the text of a document, one line per file. The entries are sorted, because equal documents must have equal
+ * bytes.
+ */
 export function stringifyDeltas({ version, files }: DeltasDocument): string {
   const lines = sortedEntries(files).map(([sha256, deltas]) => {
     const written = Object.fromEntries(sortedEntries(deltas))
@@ -89,6 +94,6 @@ function sortedEntries<Value>(map: ReadonlyMap<string, Value>): (readonly [strin
 }
 
 function invalid(place: string, problems: readonly string[]): OperatorError {
-  const heading = `${place} cannot be read, so no delta of it can be found; publish the build again:`
+  const heading = `${place}: the delta document is invalid. Publish the build again.`
   return new OperatorError('SD_STORE_INVALID', problems, { heading })
 }

@@ -6,7 +6,7 @@ import type { DeltasDocument } from './deltas-document.ts'
 import { selectAvailableDeltas, type DictionaryBuild, planDeltas } from './plan-deltas.ts'
 
 const digests = fc.constantFrom(...'0123456789'.split('').map((digit) => digit.repeat(64)))
-/** One content has one size. */
+/** Derives the size from the digest, because equal contents have equal sizes. */
 const sizeOf = (sha256: string): number => 200 + Number(sha256[0]) * 1000
 
 const described = { cache: 'immutable', lastModified: '2026-01-01T00:00:00Z', variants: [] } as const
@@ -74,7 +74,7 @@ function scriptOf(sha256: string): ManifestFile {
 }
 
 describe('planDeltas', () => {
-  test('makes or carries over one delta for each file and each other content that a browser may keep for it', () => {
+  test('plans or carries over one delta for each file and each earlier content of it', () => {
     fc.assert(
       fc.property(inputs, ([manifest, earlier, there]) => {
         const { carried, pairs } = planDeltas(manifest, earlier, ({ sha256 }) => there.includes(sha256))
@@ -94,7 +94,7 @@ describe('planDeltas', () => {
     )
   })
 
-  test('carries over, of the newest that has it, what the store has, for files that the build has', () => {
+  test('carries over available deltas of current files from the newest build that has them', () => {
     fc.assert(
       fc.property(inputs, ([manifest, earlier, there]) => {
         const isThere = ({ sha256 }: NamedBlob): boolean => there.includes(sha256)
@@ -113,7 +113,7 @@ describe('planDeltas', () => {
     )
   })
 
-  test('carries eight deltas of a file that comes back again and again, those from the last builds among them', () => {
+  test('carries over at most eight deltas of a file that alternates, including those from the latest builds', () => {
     const contents = Array.from({ length: 40 }, (_, number) => number.toString(16).padStart(64, '0'))
     const [back = '', ...others] = contents
     const history: DictionaryBuild[] = []
@@ -136,7 +136,7 @@ describe('planDeltas', () => {
     expect(from).toEqual(expect.arrayContaining(others.slice(-2)))
   })
 
-  test('begins with the last build, and in it with the largest file', () => {
+  test('starts with the latest build and its largest file', () => {
     fc.assert(
       fc.property(inputs, ([manifest, earlier]) => {
         const { pairs } = planDeltas(manifest, earlier, () => false)
@@ -162,7 +162,7 @@ function list(document: DeltasDocument['files']): readonly string[] {
 }
 
 describe('selectAvailableDeltas', () => {
-  test('keeps what is there, and no file or dictionary without any', () => {
+  test('keeps available deltas and drops files and dictionaries without any', () => {
     fc.assert(
       fc.property(documents, fc.uniqueArray(digests), (document, there) => {
         const left = selectAvailableDeltas(document.files, ({ sha256 }) => there.includes(sha256))

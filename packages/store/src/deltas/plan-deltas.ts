@@ -2,37 +2,40 @@ import { dictionariesOf, type Manifest, type ManifestFile } from '@serve-dist/ma
 import type { NamedBlob } from '../layout.ts'
 import type { DeltasDocument, DeltasOfFile, DeltaVariants } from './deltas-document.ts'
 
-/** How many builds before the current one give dictionaries. */
+/** The number of builds before the current one whose files serve as dictionaries. */
 export const dictionaryGenerations = 3
 
-/** A build that browsers may have files of. */
+/** A build whose files browsers may have cached. */
 export interface DictionaryBuild {
   readonly manifest: Manifest
   readonly deltas: DeltasDocument | undefined
 }
 
-/** A file, and an earlier one that is to be its dictionary. */
+/** A file and the earlier file that is to be its dictionary. */
 export interface DeltaPair {
   readonly file: ManifestFile
   readonly dictionary: NamedBlob
 }
 
-/** What deltas a build is to have. */
+/** The deltas that a build is to have. */
 export interface DeltasPlan {
-  /** Those that were made for an earlier build. */
+  /** The deltas that were encoded for an earlier build. */
   readonly carried: DeltasDocument['files']
-  /** Those to be made, in their order: what most visitors have comes first, and of that the largest. */
+  /** The deltas to encode. The most recent dictionaries come first, and for each of them the largest files. */
   readonly pairs: readonly DeltaPair[]
 }
 
-/** Deltas of one file that are carried: a file that comes back with every other build would have one from each between. */
+/**
+ * The maximum number of deltas to carry over for one file. A file that alternates between versions would collect one
+ * from each build.
+ */
 const mostCarried = 8
 
 /**
- * Finds which files of a build get deltas: those that are dictionaries themselves. Of two with one stem only the larger
- * is: a browser that has loaded it offers it, and no earlier file, for the other.
+ * Decides which files of a build get deltas: those that are dictionaries themselves. If two files have the same stem,
+ * only the larger file is one. A browser that has loaded that file offers it, and no earlier file, for the other.
  *
- * @param earlier - newest first.
+ * @param earlier - the newest build first.
  * @param isThere - whether the store has a blob.
  */
 export function planDeltas(
@@ -42,7 +45,6 @@ export function planDeltas(
 ): DeltasPlan {
   const largestFirst = [...dictionariesOf(manifest).values()].map(({ file }) => file)
   const known = new Map<string, DeltasOfFile>()
-  // Of several, the newest counts.
   for (const { deltas } of earlier.toReversed()) {
     for (const { sha256 } of largestFirst) {
       known.set(sha256, new Map([...(known.get(sha256) ?? []), ...(deltas?.files.get(sha256) ?? [])]))
@@ -68,7 +70,7 @@ export function planDeltas(
   return { carried, pairs }
 }
 
-/** Of one file as many deltas as are carried, those from what the last builds have first. */
+/** Selects the deltas to carry over. Those from the most recent builds come first. */
 function newestOf(deltas: DeltasOfFile, builds: readonly ReadonlySet<string>[]): DeltasOfFile {
   if (deltas.size <= mostCarried) return deltas
   const ageOf = (from: string): number => {
@@ -78,7 +80,7 @@ function newestOf(deltas: DeltasOfFile, builds: readonly ReadonlySet<string>[]):
   return new Map([...deltas].toSorted(([one], [other]) => ageOf(one) - ageOf(other)).slice(0, mostCarried))
 }
 
-/** A document without what the store does not have. */
+/** Returns the deltas whose blobs the store has. */
 export function selectAvailableDeltas(
   files: DeltasDocument['files'],
   isThere: (blob: NamedBlob) => boolean,

@@ -3,7 +3,7 @@ import { reasonOf } from '@serve-dist/foundation/files/file-error'
 import type { DeltaCoding } from '@serve-dist/manifest'
 import type { DeltaSource } from './delta-codec.ts'
 
-/** What a thread is sent, and what it sends back. */
+/** A request to a delta thread. */
 export interface DeltaTask extends DeltaSource {
   readonly codings: readonly DeltaCoding[]
 }
@@ -11,13 +11,13 @@ export type DeltaAnswer =
   | { readonly deltas: Readonly<Partial<Record<DeltaCoding, Uint8Array>>> }
   | { readonly problem: string }
 
-/** A thread that makes deltas; one call at a time. */
+/** A thread that encodes deltas, one call at a time. */
 export interface DeltaThread {
   readonly encode: (task: DeltaTask) => Promise<DeltaAnswer>
   end(): Promise<void>
 }
 
-/** `dist` is beside `src` and beside itself: tests run the sources, and Node 20 no TypeScript. */
+/** Always points to `dist`: tests run the sources, and Node.js 20 cannot run TypeScript. */
 const program = new URL('../../dist/deltas/delta-worker.js', import.meta.url)
 
 export function startDeltaThread(): DeltaThread {

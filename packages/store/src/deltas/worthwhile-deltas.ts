@@ -2,16 +2,16 @@ import type { DeltaCoding, ManifestFile } from '@serve-dist/manifest'
 import { deltaCodings } from './delta-codec.ts'
 import type { DeltaAnswer } from './start-delta-thread.ts'
 
-/** A delta that saves less is not worth its place. */
+/** The maximum size of a delta, as a share of the smallest form without a dictionary. */
 const largestShare = 0.8
 
-/** One delta of a file. */
+/** One encoded delta of a file. */
 export interface WorthwhileDelta {
   readonly coding: DeltaCoding
   readonly delta: Uint8Array
 }
 
-/** Those deltas of a file that are small enough beside what is sent to who has no dictionary. */
+/** Selects the deltas that are small enough compared with the smallest form without a dictionary. */
 export function worthwhileDeltas(
   file: ManifestFile,
   deltas: Extract<DeltaAnswer, { deltas: object }>['deltas'],
@@ -23,7 +23,7 @@ export function worthwhileDeltas(
   })
 }
 
-/** The size of a file as it is sent to who has no dictionary. */
+/** Returns the size of the smallest form of a file that needs no dictionary. */
 export function smallestSentSize({ size, variants }: ManifestFile): number {
   return Math.min(size, ...variants.map((variant) => variant.size))
 }

@@ -7,30 +7,31 @@ import { isNotFoundError } from '@serve-dist/foundation/files/file-error'
 import { makeFolder } from './make-folder.ts'
 import { hasProcessEnded, describeProcess, identifyProcess } from './process-identity.ts'
 
-/** In milliseconds. */
+/** Time limits of a lock, in milliseconds. */
 export interface LockLimits {
-  /** A holder that cannot be seen from here, and has given no sign of life for so long by the folder's clock, is gone. */
+  /** The time without a heartbeat after which a holder on another machine counts as dead, by the folder's clock. */
   readonly lifeless: number
-  /** How long to wait for a holder that lives. */
+  /** The time to wait for a live holder. */
   readonly patience: number
 }
 
 const defaults: LockLimits = { lifeless: 60_000, patience: 90_000 }
 
-/** Files of earlier holders that stay: a reader may be as far behind. */
+/** The number of lock files of earlier holders to keep, because a slow process may still read them. */
 const kept = 8
 
 const [heldMark, freeMark] = ['held', 'free']
 
 /*
- * The lock is a folder of numbered files, and who made the highest holds it: making the next one is how a free lock is
- * taken and how a stale one is broken, and only one process can. The highest is never removed.
+ * The lock is a folder of numbered files. The process that created the highest number holds the lock. A process takes a
+ * free or stale lock by creating the next number, and only one process can succeed. The highest file is never removed.
  */
 
 /**
- * Does something while no other process does, on this machine or another.
+ * Runs `work` while no other process holds the lock, on this machine or another.
  *
- * @param work - is given a function that rejects where the lock was taken from this process, which stood still too long.
+ * @param work - receives a function that rejects if another process took the lock, because this process was suspended
+ * for too long.
  */
 export async function lockFolder<T>(
   lock: string,
@@ -40,12 +41,12 @@ export async function lockFolder<T>(
   await makeFolder(lock)
   const { number, handle } = await acquire(lock, limits)
   const text = Buffer.from(heldMark)
-  // Rewritten as it is: the file's time is the sign of life.
+  // Writes the same byte again. The file's modification time is the heartbeat.
   const beat = setInterval(() => void handle.write(text, 1, 1, 1).catch(() => undefined), limits.lifeless / 6)
   try {
     return await work(async () => {
       if ((await numbersIn(lock)).at(-1) === number) return
-      const problem = `${lock}: another process took the lock, for this one stood still for too long; try again`
+      const problem = `${lock}: another process took the lock, because this process was suspended for too long. Try again.`
       throw new OperatorError('SD_STORE_CONFLICT', problem)
     })
   } finally {
@@ -73,7 +74,7 @@ async function acquire(lock: string, limits: LockLimits): Promise<Ticket> {
       const ticket = await take(lock, last + 1)
       if (ticket !== undefined) return ticket
     } else if (performance.now() > deadline) {
-      const problem = `${lock}: ${holder} holds the lock; if it hangs, end it, and try again`
+      const problem = `${lock}: ${holder} holds the lock. If that process hangs, end it. Then try again.`
       throw new OperatorError('SD_STORE_CONFLICT', problem)
     }
     await setTimeout(5 + Math.random() * 45)
@@ -89,7 +90,7 @@ async function take(lock: string, number: number): Promise<Ticket | undefined> {
   if (handle === undefined) return undefined
   try {
     await handle.writeFile(`${heldMark} ${identifyProcess()}\n`)
-    // Who looked long ago may have made a number that was there, and removed, meanwhile.
+    // After a stale directory listing, this process may have recreated a number that was already removed.
     if ((await numbersIn(lock)).at(-1) === number) return { number, handle }
   } catch (error) {
     await handle.close()
@@ -101,7 +102,7 @@ async function take(lock: string, number: number): Promise<Ticket | undefined> {
   return undefined
 }
 
-/** Who holds the lock, in words; nobody where it is free or its holder is gone. */
+/** Describes the holder of the lock. Returns `undefined` if the lock is free or its holder is dead. */
 async function holderOf(lock: string, number: number, lifeless: number): Promise<string | undefined> {
   const path = join(lock, nameOfNumber(number))
   try {
@@ -114,12 +115,12 @@ async function holderOf(lock: string, number: number, lifeless: number): Promise
     if (gone === undefined && (await folderTime(lock)) - mtimeMs > lifeless) return undefined
     return describeProcess(identity)
   } catch (error) {
-    if (isNotFoundError(error)) return 'a process that has just ended'
+    if (isNotFoundError(error)) return 'a process that ended a moment ago'
     throw error
   }
 }
 
-/** The time by the clock of whoever keeps the folder, which may be another machine. */
+/** Returns the time of the folder's clock, which can be that of a file server. */
 export async function folderTime(folder: string): Promise<number> {
   const path = join(folder, `.${randomUUID()}`)
   await writeFile(path, 'time')

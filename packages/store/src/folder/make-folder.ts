@@ -4,11 +4,11 @@ import { OperatorError } from '@serve-dist/manifest'
 import { isNotFoundError, reasonOf } from '@serve-dist/foundation/files/file-error'
 
 /**
- * Makes a folder, and those above it that are missing. Node's own `recursive` never ends where a system lets nobody make
- * a folder and answers ENOENT, as `/proc` does.
+ * Creates a folder and its missing parents. The `recursive` option of Node.js never returns if a system answers ENOENT
+ * instead of a permission error, as `/proc` does.
  *
- * @param folder - absolute.
- * @returns the folders that were made, the deepest first.
+ * @param folder - an absolute path.
+ * @returns the created folders, the deepest first.
  */
 export async function makeFolder(folder: string): Promise<readonly string[]> {
   try {
@@ -29,7 +29,7 @@ async function makeOne(folder: string): Promise<readonly string[]> {
     await mkdir(folder)
     return [folder]
   } catch (error) {
-    // EEXIST, or on a read-only disk EROFS: it is there.
+    // `mkdir` fails for an existing folder: with EEXIST, or with EROFS on a read-only disk.
     const stats = await stat(folder).catch(() => undefined)
     if (stats?.isDirectory() === true) return []
     throw error
@@ -37,6 +37,6 @@ async function makeOne(folder: string): Promise<readonly string[]> {
 }
 
 function cannotMake(folder: string, cause: unknown): OperatorError {
-  const problem = `${folder}: this folder of the store cannot be made (${reasonOf(cause)}); let this user write there, or name another folder`
+  const problem = `${folder}: the store folder cannot be created (${reasonOf(cause)}). Let this user write there, or choose another folder.`
   return new OperatorError('SD_STORE_UNAVAILABLE', problem, { cause })
 }

@@ -9,22 +9,21 @@ import { makeFolder } from './make-folder.ts'
 import { createSharedFlush, moveIntoPlace, stageFile } from './stage-file.ts'
 import { openFile, versionAt } from './stored-file.ts'
 
-/** What is being written; whoever is killed leaves it. */
+/** The folder of unfinished files. A killed process leaves its file there. */
 const stagingName = '.writing'
 const lockName = '.lock'
 const day = 24 * 60 * 60 * 1000
-/** So many files are asked for their sizes at once. */
 const statsAtOnce = 64
 
 /**
- * A store in a folder. An object is written aside, flushed, and renamed to its key.
+ * Opens a store in a folder. Each object is written to a temporary file, flushed and renamed to its key.
  *
- * @param place - absolute.
+ * @param place - an absolute path.
  */
 export function openFolderStore(place: string): StoreBackend {
   const staging = join(place, stagingName)
   const flush = createSharedFlush()
-  /** By how much the folder's clock is ahead of this machine's, in milliseconds. */
+  /** The folder's clock minus this machine's clock, in milliseconds. */
   let ahead = 0
 
   const readClock = async (): Promise<number> => {
@@ -113,14 +112,14 @@ export function openFolderStore(place: string): StoreBackend {
     },
 
     async honoursConditions({ signal } = {}) {
-      // It does. Who asks is about to write, and goes by the folder's clock: it is read once, for what comes now.
+      // The lock makes writes conditional. The caller is about to write by the folder's clock, which is read here.
       await attempt({ verb: 'put', key: stagingName }, readClock, signal)
       return true
     },
   }
 }
 
-/** Those of files, at any depth; what begins with a dot is the backend's own. */
+/** Lists the keys of files at any depth. Names that start with a dot belong to the backend. */
 async function keysIn(place: string, folder: string): Promise<string[]> {
   const entries = await readdir(join(place, folder), { withFileTypes: true }).catch((error: unknown) => {
     if (isNotFoundError(error)) return []
@@ -140,13 +139,12 @@ async function look(place: string, key: string): Promise<ListedObject | undefine
     const { size, mtimeMs } = await lstat(join(place, key))
     return { key, size, modified: mtimeMs }
   } catch (error) {
-    // Deleted meanwhile.
     if (isNotFoundError(error)) return undefined
     throw error
   }
 }
 
-/** Removes what writers left that were killed a day ago. */
+/** Removes files that killed processes left a day ago. */
 async function removeLeftovers(staging: string, now: number): Promise<void> {
   for (const name of await readdir(staging)) {
     const path = join(staging, name)

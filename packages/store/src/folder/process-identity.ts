@@ -2,33 +2,38 @@ import { readFileSync, readlinkSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
 
-/** Which process this is, among those of all machines: where it can be seen, its number, and when it started. */
+/**
+ * Returns an identity of this process that is unique across machines: its machine and namespace, its number and its
+ * start time.
+ */
 export function identifyProcess(): string {
   return [where(), process.pid, startOf(readOr('/proc/self/stat')) ?? '-'].join(' ')
 }
 
 /**
- * Whether a process has ended.
+ * Returns whether a process has ended, or `undefined` if this process cannot tell.
  *
- * @param identity - what `identifyProcess` answered there.
- * @returns `undefined` where that cannot be told from here.
+ * @param identity - the result of `identifyProcess` in that process.
  */
 export async function hasProcessEnded(identity: string): Promise<boolean | undefined> {
   const [place, id, start] = identity.split(' ')
   if (place !== where() || !Number(id)) return undefined
   const status = await readFile(`/proc/${id}/stat`, 'utf8').catch(() => '')
   if (status !== '') return startOf(status) !== start
-  // Hidden from this user, or a system without it: another process may have the number by now.
+  // /proc is hidden from this user or missing, or another process has reused the number.
   return isRunning(Number(id)) ? undefined : true
 }
 
-/** For messages. */
+/** Describes a process for messages. */
 export function describeProcess(identity: string): string {
   const [place = '', id] = identity.split(' ')
   return id === undefined ? 'a process' : `process ${id} on ${place.split('/')[0]}`
 }
 
-/** Containers share a host's name and not its processes; what ran before a boot has gone with its name. */
+/**
+ * Identifies the machine, its boot and the process namespace. Containers can share a host name without sharing
+ * processes.
+ */
 function where(): string {
   const boot = readOr('/proc/sys/kernel/random/boot_id').trim()
   return [hostname().replaceAll(/[\s/]/g, '-'), boot, namespace()].filter(Boolean).join('/')
@@ -50,9 +55,12 @@ function readOr(path: string): string {
   }
 }
 
-/** When the process of /proc/<id>/stat started, in ticks since boot: numbers are given again. None of one that has ended. */
+/**
+ * Returns the start time of a process from /proc/<id>/stat, in ticks since boot, because numbers are reused. Returns
+ * `undefined` for an ended process.
+ */
 function startOf(status: string): string | undefined {
-  // Behind the name, which may hold anything: the state, then 18 others.
+  // The name can contain anything. The state follows it, then 18 other fields.
   const [state, ...others] = status.slice(status.lastIndexOf(')') + 2).split(' ')
   return state === 'Z' || state === 'X' ? undefined : others[18]
 }

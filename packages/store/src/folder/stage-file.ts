@@ -13,12 +13,12 @@ import { versionOf } from './stored-file.ts'
 
 const flushData = promisify(fdatasync)
 
-/** A file that is written aside. */
+/** A temporary file. */
 export interface StagedFile extends Written {
   readonly path: string
 }
 
-/** Writes a file aside, and flushes it. */
+/** Writes a temporary file and flushes it. */
 export async function stageFile(
   staging: string,
   content: Readable,
@@ -28,7 +28,7 @@ export async function stageFile(
   const handle = await inFolder(staging, async () => await open(path, 'wx'))
   try {
     await handle.writeFile(content, { signal })
-    // By its descriptor: Yarn's PnP patches `node:fs` with handles that have no `datasync`.
+    // Uses the descriptor, because the file handles of Yarn PnP have no `datasync`.
     await flushData(handle.fd)
     const stats = await handle.stat({ bigint: true })
     await handle.close()
@@ -42,7 +42,7 @@ export async function stageFile(
   }
 }
 
-/** Windows refuses while somebody has the earlier file open: an indexer, a scanner of viruses, a reader. */
+/** Returns whether a rename failed because another process has the file open, as virus scanners on Windows do. */
 const isBusy = (error: unknown): boolean =>
   process.platform === 'win32' &&
   error instanceof Error &&
@@ -50,9 +50,9 @@ const isBusy = (error: unknown): boolean =>
   (error.code === 'EPERM' || error.code === 'EACCES' || error.code === 'EBUSY')
 
 /**
- * Renames a file that is written aside.
+ * Renames a temporary file to its key.
  *
- * @returns the folder in which its name is to be flushed.
+ * @returns the folder to flush.
  */
 export async function moveIntoPlace(path: string, target: string): Promise<string> {
   const folder = dirname(target)
@@ -70,7 +70,6 @@ export async function moveIntoPlace(path: string, target: string): Promise<strin
   return folder
 }
 
-/** Does something in a folder, which is made where it is missing. */
 async function inFolder<T>(folder: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work()
@@ -81,7 +80,7 @@ async function inFolder<T>(folder: string, work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Flushes folders: all who ask while one flush runs share the next. */
+/** Creates a function that flushes folders. Calls during a flush share the next flush. */
 export function createSharedFlush(): (folder: string) => Promise<void> {
   const running = new Map<string, Promise<void>>()
   const waiting = new Map<string, Promise<void>>()

@@ -4,12 +4,12 @@ import { Readable } from 'node:stream'
 import { isNotFoundError } from '@serve-dist/foundation/files/file-error'
 import type { StoredObject } from '../backend.ts'
 
-/** What changes with a file: each write makes another one, and a rename leaves both as they are. */
+/** Returns a value that changes with each write of a file. A rename keeps it. */
 export function versionOf({ ino, mtimeNs, size }: BigIntStats): string {
   return [ino, mtimeNs, size].map((part) => part.toString(36)).join('-')
 }
 
-/** The version of the file under a path, if there is one. */
+/** Returns the version of the file at a path, or `undefined` if there is no file. */
 export async function versionAt(path: string): Promise<string | undefined> {
   try {
     return versionOf(await stat(path, { bigint: true }))
@@ -19,11 +19,10 @@ export async function versionAt(path: string): Promise<string | undefined> {
   }
 }
 
-/** What is asked of it, and of the folder's clock. */
 interface Opening {
   readonly unless: string | undefined
   readonly signal: AbortSignal | undefined
-  /** By how much that clock is known to be ahead of this machine's: to learn it, a reader would have to write. */
+  /** The folder's clock minus this machine's clock, in milliseconds. A reader cannot measure it without writing. */
   readonly ahead: number
 }
 
@@ -32,7 +31,7 @@ export async function openFile(
   path: string,
   { unless, signal, ahead }: Opening,
 ): Promise<StoredObject | 'unchanged' | undefined> {
-  // Asked often, and mostly in vain: without opening it.
+  // Polls usually find the same version, so avoid opening the file.
   if (unless !== undefined && (await versionAt(path)) === unless) return 'unchanged'
   const handle = await open(path, 'r').catch((error: unknown) => {
     if (isNotFoundError(error)) return undefined
@@ -41,7 +40,7 @@ export async function openFile(
   if (handle === undefined) return undefined
   try {
     const stats = await handle.stat({ bigint: true })
-    if (!stats.isFile()) throw new Error('is no regular file')
+    if (!stats.isFile()) throw new Error('not a regular file')
     const size = Number(stats.size)
     const whole = size <= chunkSize ? await readWhole(handle, size) : undefined
     const body =
@@ -55,7 +54,7 @@ export async function openFile(
   }
 }
 
-/** Bytes that are read at a time; what has no more of them needs no stream of the file (bench:store). */
+/** The size of a read in bytes. Smaller files are read at once, because a stream costs more (bench:store). */
 const chunkSize = 256 * 1024
 
 async function readWhole(handle: FileHandle, size: number): Promise<Uint8Array> {

@@ -11,7 +11,7 @@ function idOf(index: number): string {
   return String(index).repeat(32).slice(0, 32)
 }
 
-/** Builds 1 to `count`, a day apart. */
+/** Publishes builds 1 to `count`, one per day. */
 function daily(count: number): History {
   let history: History = { version: layoutVersion, history: [] }
   for (let index = 1; index <= count; index += 1) {
@@ -20,7 +20,7 @@ function daily(count: number): History {
   return history
 }
 
-/** Each with 10 bytes of its own and 5 that all share. */
+/** Each build has 10 bytes of its own and 5 shared bytes. */
 const blobs: ReadonlyMap<string, readonly NamedBlob[]> = new Map(
   Array.from({ length: 10 }, (_, index) => [
     idOf(index),
@@ -33,36 +33,36 @@ const blobs: ReadonlyMap<string, readonly NamedBlob[]> = new Map(
 
 const none: Retention = { generations: 0, age: 0, bytes: Infinity }
 
-/** The first digits of what is kept when build `count` has just been published. */
+/** Returns the first digits of the kept builds after build `count` was published. */
 function kept(history: History, retention: Partial<Retention>, now = start + 9 * day): string {
   const { ids } = keptGenerations(history, blobs, { ...none, ...retention }, now)
   return ids.map(([digit]) => digit).join('')
 }
 
 describe('keptGenerations', () => {
-  test('keeps the current one alone where nothing else is wanted', () => {
+  test('keeps only the current build if all limits are 0', () => {
     expect(kept(daily(9), {})).toBe('9')
   })
 
-  test('keeps so many of those that were superseded last', () => {
+  test('keeps the most recently replaced builds, up to the limit', () => {
     expect(kept(daily(9), { generations: 5 })).toBe('987654')
     expect(kept(daily(3), { generations: 5 })).toBe('321')
   })
 
-  test('keeps those that were superseded less than the age ago, however many they are', () => {
-    // 8 was superseded just now, 5 three days ago.
+  test('keeps any number of builds that were replaced within the age limit', () => {
+    // Build 8 was replaced just now, build 5 three days ago.
     expect(kept(daily(9), { age: 3 * day })).toBe('9876')
     expect(kept(daily(9), { age: 3 * day + 1 })).toBe('98765')
     expect(kept(daily(9), { age: 3 * day, generations: 5 })).toBe('987654')
   })
 
-  test('counts from when a build was superseded, not from when it was published', () => {
+  test('measures the age from the replacement of a build, not from its publish', () => {
     const history = withPublished(daily(1), idOf(2), start + 30 * day)
     expect(kept(history, { age: day }, start + 30.5 * day)).toBe('21')
     expect(kept(history, { age: day }, start + 31 * day)).toBe('2')
   })
 
-  test('of a build that was current twice counts from the last time', () => {
+  test('measures the age of a build from the last time that it was current', () => {
     const row = selectRowToRestore(daily(3), idOf(1))
     if (row === undefined) throw new Error('build 1 is there')
     const history = withPublished(withRestored(daily(3), row, start + 4 * day), idOf(4), start + 5 * day)
@@ -70,13 +70,13 @@ describe('keptGenerations', () => {
     expect(kept(history, { generations: 2 })).toBe('413')
   })
 
-  test('lets the cap take the oldest, each blob counted once', () => {
+  test('deletes the oldest builds beyond the size limit and counts each blob once', () => {
     expect(kept(daily(9), { generations: 9, bytes: 45 })).toBe('9876')
     expect(kept(daily(9), { generations: 9, bytes: 44 })).toBe('987')
     expect(keptGenerations(daily(9), blobs, { ...none, generations: 3 }, start + 9 * day).bytes).toBe(45)
   })
 
-  test('lets the cap take neither the current one nor the one that it replaced, and says so', () => {
+  test('keeps the current build and the one before it beyond the size limit, and reports it', () => {
     const retention = { ...none, generations: 9, bytes: 24 }
     const result = keptGenerations(daily(9), blobs, retention, start + 9 * day)
     expect(result).toEqual({ ids: [idOf(9), idOf(8)], bytes: 25, isAboveCap: true })
@@ -85,12 +85,12 @@ describe('keptGenerations', () => {
     )
   })
 
-  test('keeps five and a week by default', () => {
+  test('keeps five builds and those of one week by default', () => {
     expect(kept(daily(9), defaultRetention)).toBe('98765432')
     expect(kept(daily(9), defaultRetention, start + 20 * day)).toBe('987654')
   })
 
-  test('keeps the current one, and no more than without a cap, whatever is asked for', () => {
+  test('always keeps the current build, and never more builds than without a size limit', () => {
     const retention = fc.record({ generations: fc.nat(12), age: fc.nat(12 * day), bytes: fc.nat(200) })
     fc.assert(
       fc.property(retention, fc.integer({ min: 1, max: 9 }), fc.nat(20), (wanted, count, days) => {

@@ -1,16 +1,16 @@
 import { type BuildRetention, defaultRetention as defaultOfBuilds, isRetained, s } from '@serve-dist/manifest'
 import type { History, NamedBlob } from '../layout.ts'
 
-/** Which generations stay besides the current one. */
+/** Limits of the builds that a store keeps besides the current one. */
 export interface Retention extends BuildRetention {
-  /** As long as all together have no more bytes than this, each blob counted once. */
+  /** The maximum number of bytes of all builds, with each blob counted once. */
   readonly bytes: number
 }
 
-/** Five generations, and those of the last seven days, within 1 GiB. */
+/** The default: five builds and those of the last seven days, within 1 GiB. */
 export const defaultRetention: Retention = { ...defaultOfBuilds, bytes: 1024 ** 3 }
 
-// By a value that is no number, all builds but the current one would go.
+// A value that is not a number would delete all builds except the current one.
 const amount = s.expecting<number>('a number, 0 or more', (value) => typeof value === 'number' && value >= 0)
 const retentionSchema = s.objectOf<Retention>({
   generations: s.withDefault(amount, () => defaultRetention.generations),
@@ -21,26 +21,26 @@ const retentionSchema = s.objectOf<Retention>({
 /**
  * Fills in the defaults.
  *
- * @throws OperatorError `SD_OPTION_INVALID` that lists every wrong value.
+ * @throws OperatorError `SD_OPTION_INVALID` that lists every invalid value.
  */
 export function resolveRetention(retention: Partial<Retention>): Retention {
   return s.readOptions(retentionSchema, retention, 'retention')
 }
 
-/** What stays of a history. */
+/** The builds that a history keeps. */
 export interface KeptGenerations {
-  /** Newest first; the current one leads. */
+  /** The ids of the builds, newest first. The current build is the first. */
   readonly ids: readonly string[]
-  /** Of their blobs, each counted once. */
+  /** The number of bytes of their blobs, with each blob counted once. */
   readonly bytes: number
-  /** Whether the current one and the one that it replaced are above the cap: it takes neither. */
+  /** Whether the current build and the one before it exceed the limit. Both are kept nevertheless. */
   readonly isAboveCap: boolean
 }
 
 /**
- * Chooses the generations that stay.
+ * Selects the builds to keep.
  *
- * @param blobs - of each generation; one that is missing here counts as empty.
+ * @param blobs - the blobs of each build. A build without an entry counts as empty.
  * @param now - the store's time, in milliseconds since the epoch.
  */
 export function keptGenerations(
@@ -57,7 +57,7 @@ export function keptGenerations(
   const ids: string[] = []
   const counted = new Set<string>()
   let bytes = 0
-  // The oldest go first: from the first that is above the cap on, all do.
+  // From the first build that exceeds the limit, all older builds go.
   for (const [index, { id }] of wanted.entries()) {
     const added = (blobs.get(id) ?? []).filter(({ sha256 }) => !counted.has(sha256))
     const total = added.reduce((sum, { size }) => sum + size, bytes)

@@ -11,7 +11,6 @@ const b = 'b'.repeat(32)
 const c = 'c'.repeat(32)
 const d = 'd'.repeat(32)
 
-/** Each an hour after the one before. */
 function published(...ids: readonly string[]): History {
   return ids.reduce<History>((history, id, index) => withPublished(history, id, start + index * hour), {
     version: layoutVersion,
@@ -30,18 +29,18 @@ function rowsOf({ history }: History): string[] {
 }
 
 describe('withPublished', () => {
-  test('puts the build before the others, and says when the one before was superseded', () => {
+  test('adds the build as the first row and sets the end of the previous row', () => {
     expect(published(a, b).history).toEqual([
       { number: 2, id: b, published: '2026-01-01T01:00:00Z' },
       { number: 1, id: a, published: '2026-01-01T00:00:00Z', superseded: '2026-01-01T01:00:00Z' },
     ])
   })
 
-  test('adds a row for a build that was there before, and none for the current one', () => {
+  test('adds a row for an earlier build, but not for the current one', () => {
     expect(rowsOf(published(a, b, a, a))).toEqual(['3a', '2b', '1a'])
   })
 
-  test('never lets times run backwards', () => {
+  test('keeps times in order if the clock goes backwards', () => {
     const history = withPublished(published(a, b), c, start - hour)
     expect(history.history.map((row) => row.published)).toEqual([
       '2026-01-01T01:00:00Z',
@@ -53,7 +52,7 @@ describe('withPublished', () => {
 })
 
 describe('a rollback', () => {
-  test('goes to the build before, a second one further back, never forward', () => {
+  test('restores the previous build, and goes further back the second time', () => {
     const once = rollBack(published(a, b, c))
     expect(rowsOf(once)).toEqual(['4b2', '3c', '2b', '1a'])
     const twice = rollBack(once)
@@ -61,24 +60,24 @@ describe('a rollback', () => {
     expect(selectRowToRestore(twice)).toBeUndefined()
   })
 
-  test('after a rollback and a publish goes to what was current before that publish, then further back', () => {
+  test('restores the build before a publish that followed a rollback, then an earlier one', () => {
     const history = rollBack(withPublished(rollBack(published(a, b, c)), d, start + 50 * hour))
     expect(rowsOf(history)[0]).toBe('6b2')
     expect(rowsOf(rollBack(history))[0]).toBe('7a1')
   })
 
-  test('goes to the build that is asked for, forward too', () => {
+  test('restores the given build, even a later one', () => {
     expect(rowsOf(rollBack(rollBack(published(a, b, c), a), c))[0]).toBe('5c3')
     expect(selectRowToRestore(published(a), b)).toBeUndefined()
   })
 
-  test('passes over rows of the build that is current', () => {
+  test('skips rows of the current build', () => {
     const history = withOnly(published(b, a, c, a), new Set([a, b]))
     expect(rowsOf(history)).toEqual(['4a', '2a', '1b'])
     expect(selectRowToRestore(history)?.id).toBe(b)
   })
 
-  test('repeated comes to an end, with a build of an earlier origin each time, in any history', () => {
+  test('reaches the oldest build in any history if it is repeated', () => {
     const publishOrNot = fc.option(fc.constantFrom(a, b, c, d), { nil: undefined })
     fc.assert(
       fc.property(fc.array(publishOrNot, { maxLength: 30 }), (steps) => {

@@ -1,30 +1,31 @@
 import type { History, HistoryRow } from '../layout.ts'
 
 /*
- * What a history becomes. Times are the store's, in milliseconds since the epoch; a row's never comes before that of the
- * row below it, whatever the store's clock does.
+ * The changes of a history. Times are the store's, in milliseconds since the epoch. A row is never older than the row
+ * below it, even if the store's clock goes backwards.
  */
 
-/** A build becomes the current one; the same history where it is already. */
+/** Returns a history in which a build is current. */
 export function withPublished(history: History, id: string, time: number): History {
   return history.history[0]?.id === id ? history : withFirstRow(history, { id }, time)
 }
 
-/** A build that was current before becomes so again. */
+/** Returns a history in which an earlier build is current again. */
 export function withRestored(history: History, row: HistoryRow, time: number): History {
   return withFirstRow(history, { id: row.id, restores: originOf(row) }, time)
 }
 
-/** Only the rows of these builds are left. */
+/** Returns a history with only the rows of these builds. */
 export function withOnly(history: History, ids: ReadonlySet<string>): History {
   return { ...history, history: history.history.filter(({ id }) => ids.has(id)) }
 }
 
 /**
- * Which row a rollback makes current: the newest one of the build that is asked for; else the newest from before the one
- * that is current now, or that the current one restored. So a second rollback goes further back, and never forward.
+ * Selects the row that a rollback restores: the newest row of the requested build. Without an id, it is the newest row
+ * that is older than the current one, or than the row that the current one restored. A second rollback therefore goes
+ * further back.
  *
- * @returns `undefined` where there is none.
+ * @returns `undefined` if there is no such row.
  */
 export function selectRowToRestore({ history }: History, id?: string): HistoryRow | undefined {
   const [current] = history
@@ -33,7 +34,7 @@ export function selectRowToRestore({ history }: History, id?: string): HistoryRo
   return history.find((row) => row.number < originOf(current) && row.id !== current.id)
 }
 
-/** Of a row that a rollback made: the number of the one that it made current again. */
+/** Returns the number of the row that a rollback restored, or the row's own number. */
 function originOf({ number, restores }: HistoryRow): number {
   return restores ?? number
 }
@@ -47,13 +48,12 @@ function withFirstRow(history: History, row: Pick<HistoryRow, 'id' | 'restores'>
   return { ...history, history: rows }
 }
 
-/** Whole seconds, as dates are written in a store. */
 function timeAfter(row: HistoryRow | undefined, time: number): string {
   const earliest = row === undefined ? 0 : Date.parse(row.published)
   return isoSeconds(Math.max(earliest, time))
 }
 
-/** @param time - in milliseconds since the epoch. */
+/** Formats a time in milliseconds since the epoch as ISO 8601 without fractions. */
 export function isoSeconds(time: number): string {
   return new Date(time).toISOString().replace(/\.\d{3}Z$/, 'Z')
 }

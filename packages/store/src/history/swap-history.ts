@@ -7,39 +7,37 @@ import { currentKey, type History, layoutVersion, stringifyHistory } from '../la
 import type { ObservedStore } from '../observe-store.ts'
 import { readDocument, readHistory } from '../read-documents.ts'
 
-/** The history as it was read. */
+/** The history and its version. */
 export interface Head {
-  /** Without rows where nothing was published yet. */
+  /** The history. It has no rows before the first publish. */
   readonly history: History
-  /** For the condition of a swap; `null` where there is none. */
+  /** The version for the condition of a swap, or `null` if the object does not exist. */
   readonly version: string | null
 }
 
-/** How histories are swapped. */
 export interface SwapOptions {
-  /** Whether nobody else publishes, so that the endpoint need not keep conditions. */
+  /** Whether only one job publishes. The endpoint then need not support conditional writes. */
   readonly isSinglePublisher: boolean
   readonly signal?: AbortSignal | undefined
 }
 
 const nothing: Head = { history: { version: layoutVersion, history: [] }, version: null }
 
-/** Reads the history, as it is. */
+/** Reads the history without waiting for deletions. */
 export async function readHead(store: StoreBackend, options?: Stoppable): Promise<Head> {
   const read = await readHistory(store, undefined, options)
   return read === undefined || read === 'unchanged' ? nothing : read
 }
 
-/** Milliseconds for which others wait for somebody who was killed while deleting. */
+/** The time that a deletion may hold the history, in milliseconds. Other jobs wait that long for a killed process. */
 export const leaseMilliseconds = 60_000
 
-/** Milliseconds between looks at whether somebody still deletes. */
 const [shortestWait, longestWait] = [50, 1000]
 
 /**
- * Reads the history once nobody deletes objects any more, so that all that is listed from then on stays until the history
- * is another one. Somebody who was killed is waited for until the time that they gave, and no longer than that can be: their
- * clock may have been wrong.
+ * Reads the history when no other process deletes objects. All objects that are listed afterwards stay until the
+ * history changes. The wait ends at the time that the other process announced, and after one lease at the latest,
+ * because that process's clock can be wrong.
  */
 export async function readHeadAfterDeletion(
   store: ObservedStore,
@@ -59,10 +57,10 @@ export async function readHeadAfterDeletion(
 }
 
 /**
- * Puts a history in the place of the one that was read.
+ * Replaces the history that was read.
  *
- * @returns `undefined` where that has changed meanwhile.
- * @throws OperatorError that says so where nobody knows whether it was written.
+ * @returns `undefined` if another process changed it.
+ * @throws OperatorError if the outcome of the write is unknown.
  */
 export async function swapHistory(
   store: StoreBackend,
@@ -81,7 +79,7 @@ export async function swapHistory(
       return 'failed' as const
     })
   if (typeof written === 'object') return { history: next, version: written.version }
-  // An answer may have got lost on the way: then what is there is this one's, though a second try of it was refused.
+  // If the response to the first attempt was lost, the retry conflicts with this process's own write.
   const found = await readDocument(store, currentKey, { signal }).catch((error: unknown) => {
     signal?.throwIfAborted()
     throw unknownSwap(failure ?? error, error)
@@ -92,8 +90,8 @@ export async function swapHistory(
   return undefined
 }
 
-/** @param last - why it cannot be read. */
+/** Describes a swap with an unknown outcome. `last` is the reason why the history cannot be read. */
 function unknownSwap(failure: unknown, last: unknown): OperatorError {
-  const problem = `${reasonOf(failure)}; nor can it be read whether that was written: once the store answers, look at its generations before you try again`
+  const problem = `${reasonOf(failure)}. The store does not answer whether this write succeeded. When it answers again, list its builds before you retry.`
   return new OperatorError('SD_STORE_UNAVAILABLE', problem, { cause: last })
 }

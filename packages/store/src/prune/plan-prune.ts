@@ -10,15 +10,18 @@ import type { ObservedStore } from '../observe-store.ts'
 import { type GenerationBlobs, type ReadBuilds, readBuilds } from '../read-builds.ts'
 import type { ChangePlan } from './swap-and-delete.ts'
 
-/** What a prune goes by. */
+/** The limits of a prune. */
 export interface PruneLimits {
   readonly retention: Retention
-  /** How old, in milliseconds, what no row names must be: a publish in progress has sent it. */
+  /**
+   * The minimum age, in milliseconds, of unreferenced objects that may be deleted. Younger ones can belong to a publish
+   * in progress.
+   */
   readonly protectedFor: number
   readonly signal: AbortSignal | undefined
 }
 
-/** What a prune would do. */
+/** The changes that a prune makes. */
 export interface PrunePlan extends ChangePlan {
   readonly kept: readonly string[]
   readonly generations: ReadonlyMap<string, GenerationBlobs>
@@ -26,9 +29,9 @@ export interface PrunePlan extends ChangePlan {
 }
 
 /**
- * Finds what retention lets go, and what nothing names.
+ * Finds builds beyond the retention limits and objects that no build names.
  *
- * @param known - generations that need not be read.
+ * @param known - builds that need not be read.
  */
 export async function planPrune(
   store: ObservedStore,
@@ -47,7 +50,7 @@ export async function planPrune(
   const isOld = ({ modified }: { readonly modified: number }): boolean => now - modified > protectedFor
   const rows = new Set(history.history.map(({ id }) => id))
   const stored = await listObjects(store, generationsPrefix, { signal })
-  // Of a publish that is under way, or was killed: its blobs are as new, or it would look for them once more.
+  // Recent manifests without a row belong to a publish that is in progress or was killed.
   const young = [...stored].filter(([id, object]) => !rows.has(id) && !isOld(object)).map(([id]) => id)
   const read = await readBuilds(store, [...rows, ...young], { known, signal })
   const isThere = (id: string): boolean => !read.missing.has(id) || id === history.history[0]?.id
@@ -61,11 +64,11 @@ export async function planPrune(
   }
   const isKept = (id: string): boolean => kept.includes(id) || young.includes(id)
   const pruned = [...stored.keys()].filter((id) => !isKept(id))
-  // A publish that is under way writes its document before its generation.
+  // A publish writes the delta document before the manifest.
   const orphans = [...read.deltasObjects].filter(
     ([id, object]) => !isKept(id) && (stored.has(id) || isOld(object)),
   )
-  // What a generation that cannot be read names, nobody knows; a later release may have published it.
+  // The blobs of an unreadable manifest are unknown. A later release may have published it.
   const unknown = new Map([...read.unreadable, ...read.unreadableDeltas].filter(([id]) => isKept(id)))
   const doomed =
     unknown.size > 0 ? [] : [...listed].filter(([sha256, object]) => !named.has(sha256) && isOld(object))
@@ -73,7 +76,7 @@ export async function planPrune(
     history: withOnly(there, new Set(kept)),
     kept,
     generations: read.generations,
-    // Generations first: the next prune finds objects that are left without one.
+    // Manifests go first. The next prune finds blobs that no manifest names.
     keys: [
       ...pruned.map(generationKey),
       ...orphans.map(([id]) => deltasKey(id)),
@@ -89,16 +92,16 @@ function warningsOf(
   retention: Retention,
 ): string[] {
   const warnings = [...unknown.values()].map(
-    (error) => `no blob was pruned, for nobody knows which ones a build names: ${error.message}`,
+    (error) => `no blob was pruned, because the blobs of one build are unknown: ${error.message}`,
   )
   if (isAboveCap) {
-    const sizes = `have ${formatBytes(bytes)}, and the cap is ${formatBytes(retention.bytes)}`
-    warnings.push(`the current build and the one that it replaced ${sizes}: both are kept, and no other`)
+    const sizes = `have ${formatBytes(bytes)}, more than the limit of ${formatBytes(retention.bytes)}`
+    warnings.push(`the current build and the one before it ${sizes}. Only these two are kept.`)
   }
   if (missing.size > 0) {
-    const what = `${pluralize(missing.size, 'build')} of the history`
+    const what = pluralize(missing.size, 'build')
     warnings.push(
-      `${what}: the store has no manifest (${joinFirstNames([...missing])}), so nobody can serve it`,
+      `the store does not have the manifest of ${what} in its history (${joinFirstNames([...missing])}). Publish a missing build again to serve it.`,
     )
   }
   return warnings

@@ -7,21 +7,21 @@ import { planAndDelete } from './plan-and-delete.ts'
 import { planPrune } from './plan-prune.ts'
 import { describePrune, type Pruned } from './pruned.ts'
 
-/** What a prune did, or would do. */
+/** The result of a prune. For a dry run, the expected result. */
 export interface PruneSummary extends Pruned {
   readonly isDryRun: boolean
-  /** The ids of all builds that the store has now, newest first. */
+  /** The ids of all builds that the store keeps, newest first. */
   readonly kept: readonly string[]
   readonly requests: number
   readonly warnings: readonly string[]
 }
 
 /**
- * Deletes the builds that retention lets go, and blobs that no build names. Each publish does so at its end.
+ * Deletes builds beyond the retention limits, and blobs that no build names. Each publish ends with a prune.
  *
- * @param retention - what is left out is as by default.
- * @throws OperatorError `SD_STORE_CONFLICT` where others change the store again and again; `SD_STORE_UNCONDITIONAL` where the
- * endpoint could not tell that; `SD_STORE_UNAVAILABLE`.
+ * @param retention - the limits. Missing values have their defaults.
+ * @throws OperatorError `SD_STORE_CONFLICT` if other jobs change the store during each attempt;
+ * `SD_STORE_UNCONDITIONAL` if the endpoint does not support conditional writes; `SD_STORE_UNAVAILABLE`.
  */
 export async function prune(
   store: StoreBackend,

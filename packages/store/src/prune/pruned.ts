@@ -4,16 +4,16 @@ import type { ListedObjects } from '../list-objects.ts'
 import type { PlannedChange } from './plan-and-delete.ts'
 import type { ChangePlan } from './swap-and-delete.ts'
 
-/** What was deleted, or would be. */
+/** The deleted objects. For a dry run, the objects to delete. */
 export interface Pruned {
-  /** Ids, sorted. */
+  /** The sorted ids of the builds. */
   readonly generations: readonly string[]
   readonly blobs: number
-  /** Of the blobs. */
+  /** The number of bytes of the blobs. */
   readonly bytes: number
 }
 
-/** What stands under these keys. */
+/** Counts the builds and blobs with these keys. */
 export function prunedOf(keys: Iterable<string>, listed: ListedObjects): Pruned {
   const all = new Set(keys)
   const blobs = [...listed.values()].filter(({ key }) => all.has(key))
@@ -21,7 +21,7 @@ export function prunedOf(keys: Iterable<string>, listed: ListedObjects): Pruned 
   return { generations: generations.toSorted(), blobs: blobs.length, bytes: sumBytes(blobs) }
 }
 
-/** Describes what a prune deleted, or would delete, and what it could not delete. */
+/** Describes the objects that a prune deleted, and adds a warning if some remain. */
 export function describePrune({
   plan: { keys, warnings },
   listed,
@@ -32,6 +32,6 @@ export function describePrune({
 } {
   const pruned = prunedOf(deletion?.deleted ?? keys, listed)
   if (deletion?.failure === undefined) return { pruned, warnings }
-  const undeleted = `not all that no build names any more was deleted (${reasonOf(deletion.failure)}); the next publish tries again`
+  const undeleted = `some unreferenced objects were not deleted (${reasonOf(deletion.failure)}). The next publish tries again.`
   return { pruned, warnings: [...warnings, undeleted] }
 }

@@ -14,25 +14,25 @@ import { planAndDelete } from './plan-and-delete.ts'
 import { type Pruned, prunedOf } from './pruned.ts'
 import type { ChangePlan } from './swap-and-delete.ts'
 
-/** What a purge did, or would do. */
+/** The result of a purge. For a dry run, the expected result. */
 export interface PurgeSummary extends Pruned {
   readonly id: string
   readonly isDryRun: boolean
-  /** When the build was current: tabs that were opened then lose what only it had. */
+  /** The periods in which the build was current. Tabs from then lose the files that only this build had. */
   readonly rows: readonly HistoryRow[]
-  /** How many of its blobs stay, because other builds name them. */
+  /** The number of its blobs that stay, because other builds name them. */
   readonly sharedBlobs: number
   readonly requests: number
 }
 
 /**
- * Takes a build out of a store at once, with all bytes that no other build names, however new they are. A publish under way
- * that relies on some of them sends them again.
+ * Deletes a build immediately, with all blobs that no other build names. A concurrent publish that needs one of these
+ * blobs sends it again.
  *
- * @param given - the id of the build, or its first digits.
- * @throws OperatorError `SD_GENERATION_MISSING` where the store has no such build; `SD_OPTION_INVALID` where it is current;
- * `SD_STORE_INVALID` where the manifest of another cannot be read, so that nobody knows which bytes it names;
- * `SD_STORE_UNCONDITIONAL` where the endpoint ignores conditions; `SD_STORE_UNAVAILABLE` where not all could be deleted: purge it again.
+ * @param given - the id of the build or a prefix of it.
+ * @throws OperatorError `SD_GENERATION_MISSING` if the store does not have the build; `SD_OPTION_INVALID` if it is
+ * current; `SD_STORE_INVALID` if the manifest of another build cannot be read; `SD_STORE_UNCONDITIONAL` if the endpoint
+ * does not support conditional writes; `SD_STORE_UNAVAILABLE` if some objects were not deleted.
  */
 export async function purge(
   store: StoreBackend,
@@ -49,7 +49,7 @@ export async function purge(
   )
   const { id, rows, keys, sharedBlobs } = plan
   if (deletion?.failure !== undefined) {
-    const problem = `${store.place}: build ${id} is out of the history, but not all of it could be deleted (${reasonOf(deletion.failure)}); purge it again`
+    const problem = `${store.place}: build ${id} was removed from the history, but some of its objects remain (${reasonOf(deletion.failure)}). Purge it again.`
     throw new OperatorError('SD_STORE_UNAVAILABLE', problem, { cause: deletion.failure })
   }
   const { isDryRun } = resolved
@@ -79,13 +79,13 @@ async function planPurge(
     id,
     rows: history.history.filter((row) => row.id === id),
     history: withOnly(history, others),
-    // The generation last: what is left after a failure is found by it.
+    // The manifest goes last. After a failure, the next purge finds the rest of the build by it.
     keys: [...keys, deltasKey(id), generationKey(id)],
     sharedBlobs: all.length - own.length,
   }
 }
 
-/** Also one that a purge before could not delete as a whole. */
+/** Also finds a build that an earlier purge deleted only partly. */
 async function findPurgeable(
   store: ObservedStore,
   { history, given }: { readonly history: readonly HistoryRow[]; readonly given: string },
@@ -94,6 +94,6 @@ async function findPurgeable(
   const objects = await listObjects(store, generationsPrefix, options)
   const id = findGeneration([...history.map((row) => row.id), ...objects.keys()], given, store.place)
   if (id !== history[0]?.id) return id
-  const problem = `${store.place}: build ${id} is current; roll back, or publish another build, then purge it`
+  const problem = `${store.place}: build ${id} is current. Roll back or publish another build, then purge it.`
   throw new OperatorError('SD_OPTION_INVALID', problem)
 }

@@ -11,58 +11,57 @@ import type { History } from '../layout.ts'
 import type { ObservedStore } from '../observe-store.ts'
 
 /*
- * Whoever deletes says so in the history (`deletesUntil`), in the same swap that takes away the last row which named the
- * objects. A publish that read the history before fails its own swap; one that reads it later waits. So nobody relies on
- * an object that is about to go (docs/decisions/024-stores.md).
+ * A process announces its deletions in the history (`deletesUntil`). The same swap removes the last row that names the
+ * objects. A publish that read the earlier history fails its own swap; a later one waits. Therefore no publish relies
+ * on an object that is about to be deleted (docs/decisions/024-stores.md).
  */
 
-/** Milliseconds for which deletions are begun. */
+/** The time in which a process starts deletions, in milliseconds. */
 const workLength = 30_000
-/** Milliseconds after which those that are tried again and again are given up, before others go on. */
+/** The time after which retries stop, in milliseconds. It ends before other processes continue. */
 const tryLength = 50_000
 
-/** What a history becomes, and which objects no row of it names. */
+/** The next history and the objects that it does not name. */
 export interface ChangePlan {
   readonly history: History
-  /** In the order of their deletion. */
+  /** The keys to delete, in order. */
   readonly keys: readonly string[]
 }
 
-/** How objects are deleted. */
 export interface DeleteOptions extends SwapOptions {
-  /** How many requests run at once. */
+  /** The number of requests that run at once. */
   readonly concurrency: number
 }
 
-/** What became of a deletion. */
+/** The result of a deletion. */
 export interface Deletion {
   readonly deleted: ReadonlySet<string>
-  /** Why others are there still: a later prune finds them. */
+  /** The reason why some objects remain. A later prune finds them. */
   readonly failure?: unknown
 }
 
-/** The right to delete for some time. */
+/** The right to delete objects for a limited time. */
 interface Lease {
-  /** What the history says meanwhile. */
+  /** The value in the history. */
   readonly deletesUntil: string
-  /** When to ask for more, by `performance.now()`. */
+  /** The time to renew the lease, by `performance.now()`. */
   readonly end: number
-  /** Ends what was begun. */
+  /** Aborts running requests when the lease ends. */
   readonly signal: AbortSignal
 }
 
-/** A history with a lease in it. */
 interface HeldHead {
   readonly head: Head
   readonly lease: Lease
 }
 
 /**
- * Swaps a history, then deletes what it names no more. One that would stay the same, with nothing to delete, is left
- * alone.
+ * Swaps the history, then deletes objects that it does not name. Writes nothing if the history stays the same and there
+ * is nothing to delete.
  *
- * @returns `undefined` where the history has changed meanwhile: then nothing was done.
- * @throws what the swap does; what a deletion does is told.
+ * @returns `undefined` if another process changed the history; nothing was done in this case. Deletion failures are
+ * returned instead of thrown.
+ * @throws OperatorError if the swap fails.
  */
 export async function swapAndDelete(
   store: ObservedStore,
@@ -100,9 +99,11 @@ async function deleteObjects(
       if (deleted.size < keys.length) held = await renewLease(store, held, options)
     }
     if (held !== undefined) await changeLease(store, held, undefined, options)
-    return deleted.size < keys.length ? { deleted, failure: new Error('it was stopped') } : { deleted }
+    return deleted.size < keys.length
+      ? { deleted, failure: new Error('the operation was stopped') }
+      : { deleted }
   } catch (failure) {
-    // Without this, others wait until its time is over: as they must where what was begun may be done still.
+    // Ends the lease early. If requests may still run, other processes must wait until it expires.
     if (held?.lease.signal.aborted === false)
       await changeLease(store, held, undefined, options).catch(() => undefined)
     return { deleted, failure }
@@ -116,7 +117,6 @@ function* whileHeld(keys: readonly string[], { end }: Lease, isStopped: () => bo
   }
 }
 
-/** A lease from now on, which the next swap is to write. */
 function beginLease(store: ObservedStore): Lease {
   return {
     deletesUntil: isoSeconds(store.now() + leaseMilliseconds),
@@ -135,14 +135,14 @@ async function renewLease(
   return head && { head, lease }
 }
 
-/** Writes another lease, or none, into the history; `undefined` where this process does not hold it any more. */
+/** Renews or ends the lease in the history. Returns `undefined` if this process does not hold it any more. */
 async function changeLease(
   store: ObservedStore,
   { head, lease }: HeldHead,
   next: Lease | undefined,
   { isSinglePublisher }: SwapOptions,
 ): Promise<Head | undefined> {
-  // A rollback does not wait, and leaves the lease as it is.
+  // A rollback does not wait and keeps the lease, so the swap can fail although the lease is valid.
   for (let found = head; found.history.deletesUntil === lease.deletesUntil; found = await readHead(store)) {
     const swapped = await swapHistory(store, found, withDeletion(found.history, next), { isSinglePublisher })
     if (swapped !== undefined) return swapped

@@ -16,7 +16,6 @@ import type { ResolvedPublishOptions } from './publish-options.ts'
 import type { Build, SourceBlob } from './read-source-build.ts'
 import { sendBlobs } from './send-blobs.ts'
 
-/** What a commit goes by. */
 interface CommitInput {
   readonly build: Build
   readonly head: Head
@@ -24,13 +23,13 @@ interface CommitInput {
 }
 
 interface CommitPlan extends PrunePlan {
-  /** The history that is there. */
+  /** The history before the commit. */
   readonly before: History
 }
 
-/** What a commit changed, or would change. */
+/** The result of a commit. For a dry run, the expected result. */
 export interface Commit extends PlannedChange<CommitPlan> {
-  /** Blobs that were gone when all had been sent. */
+  /** Blobs that another process deleted after this publish had sent them. */
   readonly sentAgain: readonly SourceBlob[]
 }
 
@@ -38,7 +37,7 @@ export interface Commit extends PlannedChange<CommitPlan> {
  * Makes a build current whose blobs were sent.
  *
  * @param start - the history before the first blob was sent.
- * @param deltas - those that were made of it.
+ * @param deltas - the deltas of the build.
  */
 export async function commitBuild(
   store: ObservedStore,
@@ -64,7 +63,7 @@ export async function commitBuild(
   return { ...change, sentAgain }
 }
 
-/** What the history becomes. Where nobody can find out what to prune, nothing is pruned: the build is published. */
+/** Plans the commit. If the prune cannot be planned, the build is published without it. */
 async function planCommit(
   store: ObservedStore,
   { build: { manifest }, head: { history: before }, listed }: CommitInput,
@@ -77,7 +76,7 @@ async function planCommit(
   } catch (error) {
     options.signal?.throwIfAborted()
     const kept = [...new Set(history.history.map(({ id }) => id))]
-    const warnings = [`nothing was pruned: ${reasonOf(error)}`]
+    const warnings = [`nothing was pruned (${reasonOf(error)}). The next publish tries again.`]
     return { before, history, kept, generations: known, keys: [], warnings }
   }
 }
@@ -91,11 +90,11 @@ function expectSameCurrent(
   const verb = found.restores === undefined ? 'published' : 'rolled back to'
   throw new OperatorError(
     'SD_STORE_CONFLICT',
-    `${place}: build ${found.id} was ${verb} meanwhile (${found.published}) and is current; publish again, which sends only what is missing, or pass --force`,
+    `${place}: build ${found.id} was ${verb} during this publish (${found.published}) and is current. Publish again (only missing files are sent), or pass --force.`,
   )
 }
 
-/** The document of a build that was published stays: servers keep what they have read. */
+/** Keeps the document of a build that was published before, because servers may have read it. */
 async function putDeltas(
   store: ObservedStore,
   { build: { manifest }, head, listed, deltas }: CommitInput & { readonly deltas: MadeDeltas | undefined },
@@ -110,7 +109,7 @@ async function putDeltas(
   await store.put(deltasKey(id), text, { signal })
 }
 
-/** A generation that is named, and can be read, stays as it is. */
+/** Keeps a manifest that the history names and that can be read. */
 async function putGeneration(
   store: ObservedStore,
   { build: { manifest }, head }: { readonly build: Build; readonly head: Head },
@@ -125,13 +124,13 @@ async function putGeneration(
   await store.put(generationKey(id), text, { signal })
 }
 
-/** An id is the digest of a manifest; one that somebody has edited would never be served. */
+/** The id is derived from the manifest, so an edited manifest would not be served. */
 function expectSameBlobs(
   place: string,
   { there, manifest }: Readonly<Record<'there' | 'manifest', Manifest>>,
 ): void {
   if (digestsOf(there) === digestsOf(manifest)) return
-  const problem = `${place}: has another build under the id ${manifest.buildId}, so the manifest was changed after the build; compress the folder again`
+  const problem = `${place}: the store has a different build with the id ${manifest.buildId}, because the manifest was edited after the build. Compress the folder again.`
   throw new OperatorError('SD_MANIFEST_MISMATCH', problem)
 }
 

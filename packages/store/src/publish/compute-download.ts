@@ -9,16 +9,16 @@ import {
 import type { DeltasDocument, DeltaVariants } from '../deltas/deltas-document.ts'
 import { smallestSentSize } from '../deltas/worthwhile-deltas.ts'
 
-/** What a browser had before. */
+/** The files that a browser may have cached. */
 interface Earlier {
-  /** The digests of the files of the build that is replaced. */
+  /** The digests of the files of the replaced build. */
   readonly had: ReadonlySet<string>
-  /** The build that is replaced, where its files may be dictionaries. */
+  /** The replaced build, if its files can be dictionaries. */
   readonly replaced: Manifest | undefined
   readonly deltas: DeltasDocument['files'] | undefined
 }
 
-/** What of a build a browser has not yet; source maps it does not load. */
+/** Returns the files of a build that a browser must load after an update, without source maps. */
 export function computeDownload({ files }: Manifest, { had, replaced, deltas }: Earlier): Download {
   const dictionaries = dictionariesOf(replaced ?? { base: '/', files: [] })
   const changes = files

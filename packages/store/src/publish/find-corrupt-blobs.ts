@@ -6,7 +6,7 @@ import type { ResolvedChangeOptions } from '../change-options.ts'
 import { blobKey, type NamedBlob } from '../layout.ts'
 import { timeLimitFor, withTimeLimit } from '../with-time-limit.ts'
 
-/** Reads blobs back, and finds those that have other bytes than their names say. */
+/** Reads blobs from the store and returns those that do not match their digests. */
 export async function findCorruptBlobs<Blob extends NamedBlob>(
   store: StoreBackend,
   blobs: readonly Blob[],

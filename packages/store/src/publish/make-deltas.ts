@@ -25,33 +25,33 @@ import {
 import { type DeltaThread, startDeltaThread } from '../deltas/start-delta-thread.ts'
 import { worthwhileDeltas } from '../deltas/worthwhile-deltas.ts'
 
-/** Bytes of files that are held for threads at once: four pairs of the largest. */
+/** The maximum number of file bytes in memory: four pairs of the largest files. */
 const mostHeld = 64 * 1024 * 1024
 
-/** What became of a build's deltas. */
+/** The result of encoding a build's deltas. */
 export interface DeltasSummary {
-  /** Those that the codecs of this Node can make; with none, nothing was done. */
+  /** The codings that this Node.js can encode. If empty, no delta was encoded. */
   readonly codings: readonly DeltaCoding[]
-  /** Whether the document was there, and stays. */
+  /** Whether the store already had the document, which stays. */
   readonly isThere: boolean
-  /** How many were made and are kept, in any coding; of a dry run, how many would be tried. */
+  /** The number of new deltas, in any coding. For a dry run, the number of candidates. */
   readonly made: number
-  /** Of the blobs that were made. */
+  /** The number of bytes of the new blobs. */
   readonly bytes: number
-  /** How many were made for an earlier build already. */
+  /** The number of deltas that were encoded for an earlier build. */
   readonly reused: number
-  /** How many were made, and are not small enough. */
+  /** The number of deltas that were encoded and are too large to be useful. */
   readonly tooLarge: number
-  /** How many there was no time for. */
+  /** The number of deltas that were skipped for lack of time. */
   readonly leftOut: number
   readonly milliseconds: number
 }
 
-/** Deltas of a build. */
+/** The deltas of a build. */
 export interface MadeDeltas {
   readonly summary: DeltasSummary
   readonly earlier: readonly DictionaryBuild[]
-  /** All that the build has now; absent where it gets no document. */
+  /** All deltas of the build. Absent if no document is written. */
   readonly files?: DeltasDocument['files']
   readonly warnings: readonly string[]
 }
@@ -59,10 +59,10 @@ export interface MadeDeltas {
 const none = { isThere: false, made: 0, bytes: 0, reused: 0, tooLarge: 0, leftOut: 0, milliseconds: 0 }
 
 /**
- * Makes the deltas of a build against earlier ones of the store, and sends each.
+ * Encodes the deltas of a build against earlier builds of the store and uploads each.
  *
- * @returns `undefined` where nobody wants them.
- * @throws OperatorError `SD_MANIFEST_MISMATCH` where a file has other bytes than the manifest says.
+ * @returns `undefined` if deltas are disabled.
+ * @throws OperatorError `SD_MANIFEST_MISMATCH` if a file does not match the manifest.
  */
 export async function makeDeltas(
   store: StoreBackend,
@@ -105,7 +105,6 @@ export async function makeDeltas(
   }
 }
 
-/** A build that is not there, or cannot be read, gives no dictionaries. */
 async function readEarlier(
   store: StoreBackend,
   id: string,
@@ -127,7 +126,7 @@ interface Making {
   readonly directory: string
   readonly pairs: readonly DeltaPair[]
   readonly codings: readonly DeltaCoding[]
-  /** By `performance.now()`. */
+  /** The start time, by `performance.now()`. */
   readonly began: number
 }
 
@@ -160,7 +159,7 @@ async function makePairs(
       readBlob(store, pair.dictionary, { signal }),
     ])
     if (dictionary === undefined) {
-      problems.push(`${pair.file.path}: the store does not have the bytes of the earlier file`)
+      problems.push(`${pair.file.path}: the store does not have the earlier file`)
       return
     }
     const answer = await threads.use(async (thread) =>
@@ -199,15 +198,15 @@ async function makePairs(
   }
   const [problem] = problems
   const warnings =
-    problem === undefined ? [] : [`${pluralize(problems.length, 'delta')} could not be made: ${problem}`]
+    problem === undefined ? [] : [`${pluralize(problems.length, 'delta')} could not be encoded: ${problem}`]
   return { deltas, counts, warnings }
 }
 
-/** Another file than the one that was published would be decoded out of it. */
+/** Checks the digest, because a delta of a changed file would decode to the wrong bytes. */
 async function readSource(directory: string, { path, sha256 }: DeltaPair['file']): Promise<Uint8Array> {
   const bytes = await readFile(join(directory, path))
   if (sha256Of(bytes) === sha256) return bytes
-  throw buildMismatchError(directory, [`${path}: has other bytes than the manifest says (SHA-256 differs)`])
+  throw buildMismatchError(directory, [`${path}: does not match the manifest (SHA-256 differs)`])
 }
 
 async function sendDelta(
@@ -225,7 +224,7 @@ interface Threads {
   end(): Promise<void>
 }
 
-/** So many threads, each started when there is work for it. */
+/** Creates a pool of up to `most` threads. Each starts when it is needed. */
 function createThreads(most: number): Threads {
   const run = createWeightedSemaphore(most)
   const idle: DeltaThread[] = []
@@ -236,7 +235,7 @@ function createThreads(most: number): Threads {
         const thread = idle.pop() ?? startDeltaThread()
         all.add(thread)
         const result = await work(thread)
-        // One that has failed may have ended.
+        // After a failure, the thread may have ended.
         if (result === undefined || !('problem' in result)) idle.push(thread)
         return result
       }),

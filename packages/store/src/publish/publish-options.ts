@@ -3,53 +3,53 @@ import { describeMismatch } from '@serve-dist/foundation/values/describe-mismatc
 import { type ChangeOptions, resolveChangeOptions, type ResolvedChangeOptions } from '../change-options.ts'
 import { resolveRetention, type Retention } from '../history/kept-generations.ts'
 
-/** How a build is published. */
+/** Options of a publish. */
 export interface PublishOptions extends ChangeOptions {
   /**
-   * What stays of earlier builds.
+   * The limits of the earlier builds that the store keeps.
    *
    * @default { generations: 5, age: 7 days, bytes: 1 GiB }
    */
   readonly retention?: Partial<Retention> | undefined
   /**
-   * Whether it wins over another publish or rollback that comes between.
+   * Whether to replace a build that was published or rolled back to concurrently.
    *
    * @default false
    */
   readonly isForced?: boolean | undefined
   /**
-   * Whether blobs that are there are read back and compared; those with other bytes are sent again.
+   * Whether to read existing blobs back and send corrupted ones again.
    *
    * @default false
    */
   readonly isVerified?: boolean | undefined
   /**
-   * Whether changed files get deltas against those of earlier builds, which servers of the store answer (RFC 9842).
+   * Whether to encode deltas of changed files against earlier builds (RFC 9842).
    *
-   * @default true, where the codecs of this Node can
+   * @default true, if this Node.js supports it
    */
   readonly makesDeltas?: boolean | undefined
   /**
-   * Milliseconds after which no other delta is begun; with 0 those alone are kept that were made for earlier builds.
+   * The time in milliseconds after which no further delta is started. With 0, only deltas of earlier builds are reused.
    *
    * @default 30 seconds
    */
   readonly deltaBudget?: number | undefined
   readonly onProgress?: ((progress: PublishProgress) => void) | undefined
-  /** Called before the first delta and after each. */
+  /** Called before the first delta and after each delta. */
   readonly onDelta?: ((progress: DeltaProgress) => void) | undefined
 }
 
-/** How many of the deltas are done: made, or left out. */
+/** The number of deltas that are encoded or skipped. */
 export interface DeltaProgress {
   readonly deltas: number
   readonly allDeltas: number
-  /** Of the files that they are for. */
+  /** The number of bytes of their files. */
   readonly bytes: number
   readonly allBytes: number
 }
 
-/** How many of the blobs that the store lacks were sent. */
+/** The number of missing blobs that were sent. */
 export interface PublishProgress {
   readonly blobs: number
   readonly allBlobs: number
@@ -77,7 +77,7 @@ export function resolvePublishOptions(options: PublishOptions): ResolvedPublishO
   const { retention = {}, isForced = false, isVerified = false, onProgress = () => {} } = options
   const { makesDeltas = true, deltaBudget = 30_000, onDelta = () => {} } = options
   if (!(deltaBudget >= 0)) {
-    const problem = `deltaBudget: ${describeMismatch('milliseconds, 0 or more', deltaBudget)}`
+    const problem = `deltaBudget: ${describeMismatch('a number of milliseconds, 0 or more', deltaBudget)}`
     throw new OperatorError('SD_OPTION_INVALID', problem)
   }
   return {

@@ -7,50 +7,50 @@ import { computeDownload } from './compute-download.ts'
 import type { DeltasSummary, MadeDeltas } from './make-deltas.ts'
 import type { Build, SourceBlob } from './read-source-build.ts'
 
-/** So much of a build. */
+/** A part of a build. */
 export interface Amount {
-  /** With the bytes of their variants, each content once. */
+  /** The number of distinct files and variants. */
   readonly blobs: number
-  /** How many of them are files, and not variants. */
+  /** The number of those that are files. */
   readonly files: number
-  /** Of the blobs. */
+  /** The number of bytes of the blobs. */
   readonly bytes: number
 }
 
-/** What a publish did, or would do: plain data. */
+/** The result of a publish as plain data. For a dry run, the expected result. */
 export interface PublishSummary {
-  /** The build's. */
+  /** The id of the build. */
   readonly id: string
-  /** The build that was current before; absent where there was none, or where it is the same. */
+  /** The id of the previous current build. Absent if there was none, or if it is the same build. */
   readonly replaced?: string
-  /** Whether the build was current already. */
+  /** Whether the build was already current. */
   readonly wasCurrent: boolean
-  /** Whether nothing was written. */
+  /** Whether the publish wrote nothing. */
   readonly isDryRun: boolean
-  /** What was sent. */
+  /** The blobs that were sent. */
   readonly new: Amount
-  /** What was there. */
+  /** The blobs that the store already had. */
   readonly reused: Amount
   /**
-   * What a browser that has loaded all of the replaced build would load to have all of this one: files with content that
-   * was not in that one, each in its smallest form, without source maps. Absent where no manifest of another is there.
+   * The download for a browser that has cached the whole previous build: new files in their smallest form, without
+   * source maps. Absent if there is no manifest of a previous build.
    */
   readonly download?: Download
-  /** Absent where nobody wanted any. */
+  /** Absent if deltas are disabled. */
   readonly deltas?: DeltasSummary
-  /** What earlier builds that are kept have besides. */
+  /** The blobs that only earlier builds have. */
   readonly kept: Amount
-  /** The ids of all builds that the store has now, newest first. */
+  /** The ids of all builds that the store keeps, newest first. */
   readonly generations: readonly string[]
   readonly pruned: Pruned
-  /** So many were sent to the store. */
+  /** The number of requests to the store. */
   readonly requests: number
   readonly milliseconds: number
-  /** The build is published none the less. */
+  /** Problems that did not prevent the publish. */
   readonly warnings: readonly string[]
 }
 
-/** What is to be said of a publish. */
+/** Summarizes a publish. */
 export function summarize({
   build: { manifest, blobs },
   sent,

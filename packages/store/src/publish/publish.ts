@@ -15,14 +15,14 @@ import { readSourceBuild, type SourceBlob } from './read-source-build.ts'
 import { sendBlobs } from './send-blobs.ts'
 
 /**
- * Makes a build the current one of a store: sends the blobs that are not there, makes deltas, writes its generation, then swaps the
- * history, and then deletes what retention lets go. Whatever ends it before the swap, the build that was current still is;
- * and what was sent by then, the next publish need not send.
+ * Makes a build the current one of a store. Sends missing blobs, encodes deltas, writes the manifest, swaps the history
+ * and deletes builds beyond the retention limits. If it fails before the swap, the previous build stays current. The
+ * next publish does not resend uploaded blobs.
  *
- * @param directory - of a build that is finished and has its manifest.
- * @throws OperatorError `SD_OPTION_INVALID`; `SD_MANIFEST_MISSING`, `SD_BUILD_UNFINISHED` or `SD_MANIFEST_MISMATCH` for a folder that is no whole
- * build; `SD_STORE_CONFLICT` where another publish or rollback came between; `SD_STORE_UNCONDITIONAL` where the endpoint
- * could not tell that; `SD_STORE_UNAVAILABLE`.
+ * @param directory - the folder of a finished build with a manifest.
+ * @throws OperatorError `SD_OPTION_INVALID`; `SD_MANIFEST_MISSING`, `SD_BUILD_UNFINISHED` or `SD_MANIFEST_MISMATCH` if
+ * the folder does not contain a complete build; `SD_STORE_CONFLICT` after a concurrent publish or rollback;
+ * `SD_STORE_UNCONDITIONAL` if the endpoint does not support conditional writes; `SD_STORE_UNAVAILABLE`.
  */
 export async function publish(
   directory: string,
@@ -34,13 +34,13 @@ export async function publish(
   const observed = observeStore(store)
   expectApart(directory, store.place)
 
-  // 1. The build, the endpoint, and what is there.
+  // 1. Read the build, check the endpoint and list the store.
   const build = await readSourceBuild(directory)
   await requireConditionalWrites(observed, resolved)
   const start = await readHead(observed, resolved)
   const listed = await listObjects(observed, blobsPrefix, resolved)
 
-  // 2. The blobs that are not.
+  // 2. Send missing blobs.
   const sent: SourceBlob[] = build.blobs.filter((blob) => !isListed(listed, blob))
   if (resolved.isVerified) {
     const there = build.blobs.filter((blob) => isListed(listed, blob))
@@ -48,10 +48,10 @@ export async function publish(
   }
   await sendBlobs(observed, { directory, blobs: sent }, resolved)
 
-  // 3. What changed, as to who has an earlier build.
+  // 3. Encode deltas against earlier builds.
   const deltas = await makeDeltas(observed, { build, history: start.history, listed }, resolved)
 
-  // 4. The generation, the history, and what retention lets go.
+  // 4. Write the manifest, swap the history and prune.
   const commit = await commitBuild(observed, { build, start, deltas }, resolved)
   return {
     ...summarize({ build, sent, deltas, commit }),
@@ -61,10 +61,10 @@ export async function publish(
   }
 }
 
-/** What lies in the folder of a build goes with the next build. */
+/** Rejects a store inside the folder of the build, which the next build empties. */
 function expectApart(directory: string, place: string): void {
   const path = relative(resolve(directory), place)
   if (!isAbsolute(place) || isAbsolute(path) || /^\.\.(?:$|[/\\])/.test(path)) return
-  const problem = `${place}: the store lies in the folder of the build, ${directory}, which the next build empties; put it somewhere else`
+  const problem = `${place}: the store is inside the folder of the build, ${directory}. The next build deletes it. Choose a folder elsewhere.`
   throw new OperatorError('SD_OPTION_INVALID', problem)
 }

@@ -7,27 +7,26 @@ import { forEachConcurrently } from '@serve-dist/foundation/concurrency/for-each
 import { isNotFoundError, reasonOf } from '@serve-dist/foundation/files/file-error'
 import type { NamedBlob } from '../layout.ts'
 
-/** A blob, and the file that has it. */
+/** A blob and the path of a file with its content. */
 export interface SourceBlob extends NamedBlob {
-  /** Relative to the build's folder. */
+  /** The path relative to the build's folder. */
   readonly path: string
 }
 
-/** A build as a publish sends it. */
+/** A build to publish. */
 export interface Build {
   readonly directory: string
   readonly manifest: Manifest
-  /** Each once, though several files may have the same. */
+  /** The blobs without duplicates. */
   readonly blobs: readonly SourceBlob[]
 }
 
-/** So many files are looked at at once. */
 const statsAtOnce = 32
 
 /**
- * Reads what a build says of itself, and compares the sizes of all its files.
+ * Reads the manifest of a build and checks the sizes of all files.
  *
- * @throws OperatorError where there is no build, it is not finished, or files are missing or have other sizes.
+ * @throws OperatorError if there is no finished build, or if files are missing or have other sizes.
  */
 export async function readSourceBuild(directory: string): Promise<Build> {
   const manifest = await readBuildManifest(directory)
@@ -47,12 +46,12 @@ export async function readSourceBuild(directory: string): Promise<Build> {
   return { directory, manifest, blobs: [...blobs.values()] }
 }
 
-/** Files are not those that the manifest describes. */
+/** Creates the error for files that do not match the manifest. */
 export function buildMismatchError(directory: string, problems: readonly string[]): OperatorError {
-  const what = pluralize(problems.length, 'file is', 'files are')
+  const what = pluralize(problems.length, 'file does', 'files do')
   return new OperatorError('SD_MANIFEST_MISMATCH', [
-    `${directory}: ${what} not what the manifest says, so nothing was published`,
-    `  Publish the folder as a whole, and let this be the last step of the build: ${compressCommand(directory)}`,
+    `${directory}: ${what} not match the manifest, so nothing was published.`,
+    `  Publish the whole folder. Run this command as the last step of the build: ${compressCommand(directory)}`,
     ...problems.map((problem) => `  ${problem}`).toSorted(),
   ])
 }
@@ -60,7 +59,7 @@ export function buildMismatchError(directory: string, problems: readonly string[
 async function sizeProblem(file: string, size: number): Promise<string | undefined> {
   try {
     const stats = await stat(file)
-    if (!stats.isFile()) return 'is no regular file'
+    if (!stats.isFile()) return 'is not a regular file'
     return stats.size === size ? undefined : `has ${stats.size} bytes, the manifest says ${size}`
   } catch (error) {
     return isNotFoundError(error) ? 'is missing' : `cannot be read (${reasonOf(error)})`

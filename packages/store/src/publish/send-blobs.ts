@@ -10,13 +10,13 @@ import { blobKey } from '../layout.ts'
 import type { ResolvedPublishOptions } from './publish-options.ts'
 import { buildMismatchError, type SourceBlob } from './read-source-build.ts'
 
-/** Larger files are read while they are sent; smaller ones are held meanwhile. */
+/** The largest file to read into memory, in bytes. Larger files are streamed. */
 const largestHeld = 1024 * 1024
 
 /**
- * Sends blobs; a dry run tells its progress alone.
+ * Sends blobs. A dry run only reports progress.
  *
- * @throws OperatorError `SD_MANIFEST_MISMATCH` where a file has other bytes than the manifest says.
+ * @throws OperatorError `SD_MANIFEST_MISMATCH` if a file does not match the manifest.
  */
 export async function sendBlobs(
   store: StoreBackend,
@@ -43,11 +43,9 @@ async function sendBlob(
   try {
     await store.put(blobKey(blob.sha256), content, { signal })
   } catch (error) {
-    // The backend compares what it sends with its name, and knows no path.
+    // The backend checks the digest but does not know the path.
     if (!(error instanceof OperatorError) || error.code !== 'SD_BUILD_CHANGED') throw error
-    throw buildMismatchError(directory, [
-      `${blob.path}: has other bytes than the manifest says (SHA-256 differs)`,
-    ])
+    throw buildMismatchError(directory, [`${blob.path}: does not match the manifest (SHA-256 differs)`])
   }
 }
 

@@ -8,7 +8,7 @@ describe('parseS3Place', () => {
     ['s3://my.bucket-1/site', 'my.bucket-1', 'site/'],
     ['s3://bucket/a/b c/'.replace(' ', '-'), 'bucket', 'a/b-c/'],
     ['S3://bucket/Site', 'bucket', 'Site/'],
-  ])('reads %s', (where, bucket, prefix) => {
+  ])('parses %s', (where, bucket, prefix) => {
     expect(parseS3Place(where)).toEqual({ bucket, prefix })
   })
 
@@ -22,7 +22,7 @@ describe('parseS3Place', () => {
     's3://bucket/a b',
     's3://bucket/./a',
     's3://bucket/a?x',
-  ])('refuses %s', (where) => {
+  ])('rejects %s', (where) => {
     expect(() => parseS3Place(where)).toThrow(`${where}: expected s3://bucket or s3://bucket/prefix`)
   })
 })

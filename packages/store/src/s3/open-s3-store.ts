@@ -15,18 +15,18 @@ import { resumedBody } from './resumed-body.ts'
 import { s3FailureOf } from './s3-failure.ts'
 import { retry } from './retry.ts'
 
-/** Of objects that try out conditions, and milliseconds after which nobody is at it any more. */
+/** The prefix of objects that test conditional writes. Killed processes left those older than `probeAge` (milliseconds). */
 const probesPrefix = 'probes/'
 const probeAge = 60 * 60 * 1000
 
-const noList = new Error('the answer is no list of objects')
-const endless = new Error('the endpoint sends no end of the list')
+const noList = new Error('the response is not a list of objects')
+const endless = new Error('the endpoint never ends the list')
 
 /**
- * A store in a bucket of S3, or of what speaks like it.
+ * Opens a store in a bucket of S3 or of a compatible service.
  *
- * @param place - such as `s3://bucket/prefix`.
- * @param settings - of the SDK, that come before those of the environment.
+ * @param place - for example `s3://bucket/prefix`.
+ * @param settings - SDK settings that override the environment.
  */
 export async function openS3Store(place: string, settings: S3ClientConfig = {}): Promise<StoreBackend> {
   const { bucket, prefix } = parseS3Place(place)
@@ -66,7 +66,7 @@ export async function openS3Store(place: string, settings: S3ClientConfig = {}):
     })
   }
 
-  /** Who may list is told which objects are missing; who may not is told the same of them as of those that are closed. */
+  /** Returns whether an object counts as missing. Without `ListBucket` permission, S3 answers 403 for a missing key. */
   const isMissingForAllWeKnow = async (key: string, signal: AbortSignal | undefined): Promise<boolean> => {
     try {
       const { Contents = [] } = await listPage(key, undefined, signal)
@@ -93,7 +93,7 @@ export async function openS3Store(place: string, settings: S3ClientConfig = {}):
     })
     const digest = digestOfKey(key)
     if (digest !== undefined) {
-      // The store itself then refuses bytes that were spoilt on the way.
+      // The store then rejects bytes that were corrupted in transit.
       command.middlewareStack.add(
         (next) => async (args) => {
           if (hasHeaders(args.request)) args.request.headers['x-amz-content-sha256'] = digest
@@ -103,7 +103,7 @@ export async function openS3Store(place: string, settings: S3ClientConfig = {}):
       )
     }
     const limit = { milliseconds: timeLimitFor(length), signal }
-    // The SDK would wait for the rest of a body that fails.
+    // The SDK would wait for the rest of a failed body.
     const stop = new AbortController()
     let failure: Error | undefined
     body.once('error', (error) => {
@@ -127,7 +127,7 @@ export async function openS3Store(place: string, settings: S3ClientConfig = {}):
     async endpoint() {
       const command = new sdk.GetObjectCommand(objectAt(currentKey))
       let found = ''
-      // The SDK alone knows by which of its settings: nothing is sent.
+      // Lets the SDK resolve its settings and intercepts the request before it is sent.
       command.middlewareStack.add(
         () =>
           async ({ request }) => {
@@ -149,7 +149,7 @@ export async function openS3Store(place: string, settings: S3ClientConfig = {}):
         const first = await retry(async () => await get(key, conditions, signal), signal)
         const { ContentLength: size, ETag: version } = first
         if (size === undefined || version === undefined)
-          throw new Error('the answer has no length or no ETag')
+          throw new Error('the response has no Content-Length or no ETag')
         const body = resumedBody({
           first: first.Body,
           size,
@@ -178,7 +178,7 @@ export async function openS3Store(place: string, settings: S3ClientConfig = {}):
       for (let token: string | undefined; ;) {
         const page = await listPage(begin, token, signal)
         for (const { Key, Size, LastModified } of page.Contents ?? []) {
-          // Consoles make such objects for folders.
+          // S3 consoles create such objects as folders.
           if (Key === undefined || Key.endsWith('/')) continue
           yield { key: Key.slice(prefix.length), size: Size ?? 0, modified: LastModified?.getTime() ?? 0 }
         }
@@ -197,8 +197,9 @@ export async function openS3Store(place: string, settings: S3ClientConfig = {}):
         replaces === undefined ? {} : replaces === null ? { IfNoneMatch: '*' } : { IfMatch: replaces }
       try {
         const output = await retry(async () => await send(key, content, conditions, signal), signal)
-        // Something between that answers for it, such as the page of a network that asks for a login.
-        if (output.ETag === undefined) throw new Error('the answer has no ETag: it is not that of a store')
+        // Without an ETag, another server answered, for example the login page of a network.
+        if (output.ETag === undefined)
+          throw new Error('the response has no ETag, so it is not from an S3 server')
         return { version: output.ETag, time: timeOf(output) }
       } catch (error) {
         const { status, code } = s3FailureOf(error)
@@ -225,7 +226,7 @@ export async function openS3Store(place: string, settings: S3ClientConfig = {}):
       const again = await store.put(key, probe('second'), { replaces: null, signal })
       const other = await store.put(key, probe('third'), { replaces: `"${'0'.repeat(32)}"`, signal })
       await store.delete(key, { signal })
-      // Of those who were killed in the midst of it.
+      // Deletes probes of processes that were killed during this check.
       for await (const left of store.list(probesPrefix, { signal })) {
         if (first !== 'conflict' && first.time - left.modified > probeAge)
           await store.delete(left.key, { signal })
@@ -245,7 +246,6 @@ function hasHost(request: unknown): request is { protocol: string; hostname: str
   return typeof request === 'object' && request !== null && 'protocol' in request && 'hostname' in request
 }
 
-/** In milliseconds. */
 function dateOf(response: unknown): number {
   const date = hasHeaders(response) ? Date.parse(response.headers['date'] ?? '') : Number.NaN
   return Number.isNaN(date) ? Date.now() : date

@@ -2,18 +2,18 @@ import { addAbortSignal, Readable } from 'node:stream'
 import { createRetryDelay } from './retry.ts'
 
 interface ResumedBody {
-  /** The body of the first answer. */
+  /** The body of the first response. */
   readonly first: unknown
-  /** In bytes. */
+  /** The number of bytes. */
   readonly size: number
-  /** Answers what comes from this byte on. */
+  /** Requests the bytes from this position on. */
   readonly reopen: (at: number) => Promise<unknown>
-  /** An error as the reader of the body gets it. */
+  /** Converts an error for the reader of the body. */
   readonly failed: (error: unknown) => unknown
   readonly signal: AbortSignal | undefined
 }
 
-/** The bytes of an object, over as many answers as that takes: one that breaks off goes on where it ended. */
+/** Reads an object over several responses. If a response breaks off, the next one continues from there. */
 export function resumedBody({ first, size, reopen, failed, signal }: ResumedBody): Readable {
   let answer: Readable | undefined = readable(first)
   const bytes = async function* (): AsyncGenerator<Uint8Array> {
@@ -28,7 +28,9 @@ export function resumedBody({ first, size, reopen, failed, signal }: ResumedBody
           yield chunk
         }
         if (at === size) return
-        throw Object.assign(new Error(`ended after ${at} of ${size} bytes`), { code: 'ECONNRESET' })
+        throw Object.assign(new Error(`the response ended after ${at} of ${size} bytes`), {
+          code: 'ECONNRESET',
+        })
       } catch (error) {
         answer = undefined
         await patience.wait(error, signal).catch((last: unknown) => {
@@ -38,12 +40,12 @@ export function resumedBody({ first, size, reopen, failed, signal }: ResumedBody
     }
   }
   const body = Readable.from(bytes(), { objectMode: false, highWaterMark: 256 * 1024 })
-  // A generator that waits for an answer would end only with it.
+  // Destroying the generator alone would wait for the pending response.
   body.once('close', () => answer?.destroy())
   return signal === undefined ? body : addAbortSignal(signal, body)
 }
 
 function readable(body: unknown): Readable {
   if (body instanceof Readable) return body
-  throw new TypeError('the SDK gave no stream')
+  throw new TypeError('the SDK returned no stream')
 }

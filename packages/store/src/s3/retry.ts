@@ -1,23 +1,23 @@
 import { setTimeout } from 'node:timers/promises'
 import { s3FailureOf } from './s3-failure.ts'
 
-/** How often something is tried, and how long that may take: S3's own limits of a prefix pass within seconds. */
+/** The limits of retries: attempts and milliseconds. S3 lifts its rate limits within seconds. */
 const tries = 7
 const longest = 30_000
 
-/** Waits between the tries of one piece of work. */
+/** The delays between the attempts of one operation. */
 export interface RetryDelay {
   /**
-   * Ends when the work may be tried again.
+   * Waits until the operation may be tried again.
    *
-   * @throws the error, where trying again would not help.
+   * @throws the error, if a retry would not help.
    */
   wait(error: unknown, signal: AbortSignal | undefined): Promise<void>
-  /** The work went on. */
+  /** Resets the limits after progress. */
   renew(): void
 }
 
-/** Waits twice as long after each failure, from a tenth of a second on, half of it by chance. */
+/** Creates an exponential delay with jitter that starts at 100 ms. */
 export function createRetryDelay(): RetryDelay {
   let began = performance.now()
   let failures = 0
@@ -36,7 +36,7 @@ export function createRetryDelay(): RetryDelay {
   }
 }
 
-/** Does something until it succeeds, or until trying again does not help. */
+/** Retries an operation until it succeeds or a retry would not help. */
 export async function retry<T>(work: () => Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   const patience = createRetryDelay()
   for (;;) {

@@ -1,51 +1,51 @@
 import { reasonOf } from '@serve-dist/foundation/files/file-error'
+import { documentUrl } from '@serve-dist/foundation/text/document-url'
 
-/** What is known of a request that failed. */
+/** The description of a failed request. */
 export interface S3Failure {
-  /** Of the answer; none where no answer came. */
+  /** The status of the response, if there was one. */
   readonly status: number | undefined
-  /** S3's own name of it, such as `AccessDenied`. */
+  /** The error code of S3, for example `AccessDenied`. */
   readonly code: string
   /** Whether the same request may succeed a little later. */
   readonly isPassing: boolean
-  /** In words, with what to do about it where that is known. */
+  /** The reason for messages, and the fix if it is known. */
   readonly reason: string
 }
 
-/** In 4xx answers: what has nothing to do with the request. */
+/** Error codes of 4xx responses that do not depend on the request. */
 const passing = new Set([
   'RequestTimeout',
   'RequestTimeTooSkewed',
   'SlowDown',
   'OperationAborted',
   'ConditionalRequestConflict',
-  // Its source was compared on the way: it was spoilt later.
+  // The digest of the source was verified, so the bytes were corrupted in transit.
   'XAmzContentSHA256Mismatch',
 ])
 
-/** Of Node's errors: what a network does, in whichever state of a connection. */
 const ofNetwork =
   /^(?:ECONN|EPIPE|ETIMEDOUT|EHOST|ENET|ENOTFOUND|EAI_AGAIN|EPROTO|ERR_STREAM_PREMATURE_CLOSE|HPE_)/
 
 const credentials =
   'check AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN, or the profile or role that they come from'
 const cures: Readonly<Record<string, string>> = {
-  AccessDenied: 'docs/deploys.md has the rights that publishing and serving need',
+  AccessDenied: `grant the permissions that publishing and serving need: ${documentUrl('deploys')}`,
   AuthorizationHeaderMalformed: 'check AWS_REGION',
   CredentialsProviderError: credentials,
   ExpiredToken: credentials,
   InvalidAccessKeyId: credentials,
   InvalidToken: credentials,
   NoSuchBucket: 'create the bucket, or check its name and the endpoint',
-  PermanentRedirect: 'check AWS_REGION, and the endpoint',
+  PermanentRedirect: 'check AWS_REGION and the endpoint',
   SignatureDoesNotMatch: credentials,
 }
 
-/** Says what became of a request. */
+/** Describes the error of a request. */
 export function s3FailureOf(error: unknown): S3Failure {
   const status = numberAt(fieldOf(error, '$metadata'), 'httpStatusCode')
   const own = error instanceof Error ? error : new Error(String(error))
-  // Both families of addresses were tried.
+  // Node.js tried IPv4 and IPv6 addresses.
   const [first] = own instanceof AggregateError ? own.errors : []
   const network = fieldOf(first ?? own, 'code') ?? fieldOf(own, 'code')
   const isOfNetwork = own.name === 'TimeoutError' || (typeof network === 'string' && ofNetwork.test(network))
@@ -53,7 +53,7 @@ export function s3FailureOf(error: unknown): S3Failure {
     status === undefined
       ? isOfNetwork
       : passing.has(own.name) || status === 429 || status === 408 || (status >= 500 && status !== 501)
-  // What follows is the SDK's advice to programmers.
+  // The other lines are advice of the SDK for programmers.
   const [line = ''] = reasonOf(first ?? own).split('\n', 1)
   const said = line === '' ? own.name : line
   const named = status === undefined || said.startsWith(own.name) ? said : `${own.name}: ${said}`

@@ -32,14 +32,13 @@ afterAll(stop)
 
 const [first, second, third] = await makeVersions()
 
-/** The digest of the script that each version changes. */
 async function scriptOf(build: MadeBuild): Promise<string> {
   const script = (await manifestOf(build.directory)).files.find(({ path }) => /app-\d\.js$/.test(path))
   if (script === undefined) throw new Error('each build has the script')
   return script.sha256
 }
 
-/** A folder with these builds, published by a Node that makes deltas. */
+/** Publishes builds to a folder with a Node.js version that can encode deltas. */
 async function storeOf(...builds: readonly MadeBuild[]): Promise<SharedStore> {
   const [folder] = backends
   if (folder === undefined) throw new Error('a folder is always there')
@@ -52,12 +51,12 @@ async function deltaKeysOf(store: StoreBackend, id: string): Promise<readonly st
   return (await deltasOf(store, id)).map(({ sha256 }) => blobKey(sha256))
 }
 
-describe.skipIf(node === '')('the codec of deltas', () => {
+describe.skipIf(node === '')('the delta codec', () => {
   test.each<[NewerNode, string]>([
     ['node22', 'dcz'],
     ['node24', 'dcz,dcb'],
   ])(
-    `of %s makes %s, which decodes to the same bytes (SERVE_DIST_SEED=${seed})`,
+    `encodes in %s with %s and decodes to the same bytes (SERVE_DIST_SEED=${seed})`,
     async (name, codings) => {
       const program = fileURLToPath(new URL('../support/check-delta-codec.mjs', import.meta.url))
       const { stdout } = await run(newerNode(name) ?? '', [program, String(seed)])
@@ -68,7 +67,7 @@ describe.skipIf(node === '')('the codec of deltas', () => {
   )
 })
 
-test.skipIf(node === '')('a publish says how far it is with deltas', async () => {
+test.skipIf(node === '')('a publish reports the progress of deltas', async () => {
   const { where } = await storeOf(first, second)
   const program = fileURLToPath(new URL('../support/publish-once.mjs', import.meta.url))
   const { stderr } = await run(node, [program, third.directory, where])
@@ -83,7 +82,7 @@ test.skipIf(node === '')('a publish says how far it is with deltas', async () =>
 describe.skipIf(node === '').each(backends)('a publish to $name with deltas', (backend) => {
   const environment = { ...process.env, ...backend.environment }
 
-  test('makes one against each of the last builds, and says what visitors of the last one download', async () => {
+  test('encodes deltas against the latest builds and reports the download of returning visitors', async () => {
     const { store, where } = await backend.open()
     const publishOnce = async ({ directory }: MadeBuild): Promise<Awaited<ReturnType<typeof publishWith>>> =>
       await publishWith(node, { directory, where, environment })
@@ -113,8 +112,8 @@ describe.skipIf(node === '').each(backends)('a publish to $name with deltas', (b
   })
 })
 
-describe.skipIf(node === '')('deltas', () => {
-  test('begin with the digest of their dictionary', async () => {
+describe.skipIf(node === '')('a delta', () => {
+  test('starts with the digest of the dictionary', async () => {
     const { store, folder } = await storeOf(first, second)
     const { dcz, dcb } =
       (await readDeltas(store, second.id))?.files.get(await scriptOf(second))?.get(await scriptOf(first)) ??
@@ -127,7 +126,7 @@ describe.skipIf(node === '')('deltas', () => {
     expect(await read(dcb?.sha256)).toMatch(new RegExp(`^ff444342${digest}`))
   })
 
-  test('of files that did not change are those of the build before', async () => {
+  test('is reused for unchanged files', async () => {
     const { store, where } = await storeOf(first, second)
     const page = await makeVersion(2, { 'about.html': '<!doctype html>' })
     const summary = await publishWith(node, { directory: page.directory, where })
@@ -138,7 +137,7 @@ describe.skipIf(node === '')('deltas', () => {
     expect(await deltaKeysOf(store, page.id)).toHaveLength(2)
   })
 
-  test('that there is no time for are left out, and counted', async () => {
+  test('is skipped and counted after the time budget', async () => {
     const { store, where } = await storeOf(first)
     const { directory, id } = second
     const summary = await publishWith(node, { directory, where }, { deltaBudget: 0 })
@@ -147,21 +146,21 @@ describe.skipIf(node === '')('deltas', () => {
     expect(summary.download).not.toHaveProperty('bytesWithDeltas')
   })
 
-  test('are made by a Node with zstd alone in that coding', async () => {
+  test('uses only zstd if the Node.js version supports only zstd', async () => {
     const { store, where } = await storeOf(first)
     const summary = await publishWith(newerNode('node22') ?? '', { directory: second.directory, where })
     expect(summary.deltas).toMatchObject({ codings: ['dcz'], made: 1 })
     expect(await deltaKeysOf(store, second.id)).toHaveLength(1)
   })
 
-  test('are not made, nor promised, where nobody wants them', async () => {
+  test('is neither encoded nor announced if deltas are disabled', async () => {
     const { store, where } = await storeOf(first)
     const summary = await publishWith(node, { directory: second.directory, where }, { makesDeltas: false })
     expect(summary).not.toHaveProperty('deltas')
     expect(await readDeltas(store, second.id)).toBeUndefined()
   })
 
-  test('are foretold by a dry run, which makes none', async () => {
+  test('is counted but not encoded by a dry run', async () => {
     const { store, where } = await storeOf(first)
     const before = await keysIn(store, '')
     const summary = await publishWith(node, { directory: second.directory, where }, { isDryRun: true })
@@ -169,7 +168,7 @@ describe.skipIf(node === '')('deltas', () => {
     expect(await keysIn(store, '')).toEqual(before)
   })
 
-  test('of a build that was published stay; one that has none gets them', async () => {
+  test('stays for a published build, and is added if a build has none', async () => {
     const { store, where } = await storeOf(first, second, first)
     const again = await publishWith(node, { directory: second.directory, where })
     expect(again.deltas).toMatchObject({ isThere: true, made: 0 })
@@ -184,7 +183,7 @@ describe.skipIf(node === '')('deltas', () => {
     expect(await deltaKeysOf(late.store, second.id)).toHaveLength(2)
   })
 
-  test('are not made against bytes that are gone or spoilt, and the build is published', async () => {
+  test('is skipped if the dictionary is missing or corrupted, and the build is published', async () => {
     const { store, where, folder } = await storeOf(first)
     await writeFile(join(folder, blobKey(await scriptOf(first))), 'spoilt')
     const summary = await publishWith(node, { directory: second.directory, where })
@@ -193,7 +192,7 @@ describe.skipIf(node === '')('deltas', () => {
     expect((await readDeltas(store, second.id))?.files.size).toBe(0)
   })
 
-  test('are not made of a file that has changed since it was sent', async () => {
+  test('is not encoded from a file that changed after it was sent', async () => {
     const changed = await makeVersion(4)
     const { store, where } = await storeOf(first)
     const file = join(changed.directory, 'assets/app-4.js')
@@ -205,7 +204,7 @@ describe.skipIf(node === '')('deltas', () => {
     expect(await faultsOf(store)).toEqual([])
   })
 
-  test('go with their build, and before them what a publish left that was killed', async () => {
+  test('is deleted with its build, and before it the deltas of a killed publish', async () => {
     const shared = await storeOf(first, second, third)
     const { store } = shared
     const keys = await deltaKeysOf(store, second.id)
@@ -220,7 +219,7 @@ describe.skipIf(node === '')('deltas', () => {
     expect(await unnamedIn(store)).toEqual([])
   })
 
-  test('that nobody can read keep all blobs, and stop a purge', async () => {
+  test('blocks deletions of blobs and a purge if its document is unreadable', async () => {
     const { store } = await storeOf(first, second, third)
     const before = await keysIn(store, 'blobs/')
     await store.put(`deltas/${second.id}.json`, Buffer.from('{"version":2}'))
@@ -232,7 +231,7 @@ describe.skipIf(node === '')('deltas', () => {
 })
 
 test.skipIf(availableDeltaCodings().length > 0)(
-  'a Node whose codecs ignore dictionaries makes no deltas, and no document',
+  'a Node.js version without dictionary support writes no deltas and no document',
   async () => {
     const { store } = await storeOf()
     await publish(first.directory, store)

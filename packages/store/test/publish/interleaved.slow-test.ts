@@ -18,10 +18,9 @@ import { deltasOf, differences, faultsOf, rowsOf } from '../support/read-store.t
 const seed = Number(process.env['SERVE_DIST_SEED'])
 
 const retention = { generations: 1, age: 0 }
-/** Deletes what was sent a moment ago, too; a bucket's clock has whole seconds only. */
+/** Also deletes objects that were sent a moment ago. The times of a bucket are in whole seconds. */
 const eager = { retention, protectedFor: -60_000, concurrency: 3 }
 
-/** One that makes deltas. */
 const node = newerNode('node24')
 
 const { backends, stop } = await startBackends()
@@ -34,10 +33,10 @@ let other: MadeBuild
 let all: ReadonlyMap<string, MadeBuild>
 
 beforeAll(async () => {
-  // The delta of the second of these from the first is carried on, though that is about to go.
+  // The delta from the first to the second build is carried over, although the first build will be deleted.
   const backs = [1, 2, 2].map((number) => ({ [`assets/back-${number}.js`]: `${script}// back ${number}` }))
   versions = await Promise.all(backs.map(async (back, index) => await makeVersion(index + 1, back)))
-  // It has what the first has, which is about to go, and what nothing names.
+  // The killed build shares files with the first build, which will be deleted, and has files that no build names.
   const shared = {
     ...backs[2],
     'assets/app-1.js': `${script}// one`,
@@ -51,7 +50,10 @@ beforeAll(async () => {
   all = new Map([...versions, killed, next, other].map((build) => [build.id, build]))
 })
 
-/** Three builds, the first of which the next publish or prune lets go, and what a publish sent that was killed. */
+/**
+ * Creates stores with three builds and the objects of a killed publish. The next publish or prune deletes the first
+ * build.
+ */
 async function prepare(backend: TestedBackend): Promise<(shared: SharedStore) => Promise<void>> {
   const { store, where } = await backend.open()
   const environment = { ...process.env, ...backend.environment }
@@ -65,7 +67,6 @@ async function prepare(backend: TestedBackend): Promise<(shared: SharedStore) =>
   return async (shared) => await copy(shared.store)
 }
 
-/** What must be true of a store whatever ran. */
 async function expectWhole({ store }: SharedStore): Promise<void> {
   expect(await faultsOf(store)).toEqual([])
   for (const { id } of await rowsOf(store)) {
@@ -77,7 +78,7 @@ async function expectWhole({ store }: SharedStore): Promise<void> {
 interface Pair {
   readonly name: string
   readonly rounds: number
-  /** Whether all that lies there was written long ago. */
+  /** Whether all objects were written long ago. */
   readonly isOld: boolean
   readonly commands: (where: string) => readonly [StoreCommand, StoreCommand]
   readonly endings: readonly string[]
@@ -92,7 +93,7 @@ const publishNext = (where: string, options: unknown): StoreCommand => ({
 
 const pairs: readonly Pair[] = [
   {
-    name: 'a prune that protects nothing',
+    name: 'a prune without a minimum age',
     rounds: 50,
     isOld: false,
     commands: (where) => [
@@ -102,7 +103,7 @@ const pairs: readonly Pair[] = [
     endings: ['well, well'],
   },
   {
-    name: 'a prune of what is older than a day',
+    name: 'a prune of objects older than a day',
     rounds: 50,
     isOld: true,
     commands: (where) => [
@@ -122,7 +123,7 @@ const pairs: readonly Pair[] = [
     endings: ['well, well', 'well, SD_STORE_CONFLICT', 'SD_STORE_CONFLICT, well'],
   },
   {
-    name: 'a purge of what it relies on',
+    name: 'a purge of a build that shares its files',
     rounds: 20,
     isOld: false,
     commands: (where) => [
@@ -141,7 +142,7 @@ const pairs: readonly Pair[] = [
 ]
 
 describe.each(backends)(`a publish (SERVE_DIST_SEED=${seed}) to $name`, (backend) => {
-  test.each(pairs)('beside $name leaves every build whole, at $rounds points', async (pair) => {
+  test.each(pairs)('next to $name keeps every build complete in $rounds interleavings', async (pair) => {
     const { rounds, isOld, commands, endings } = pair
     const fill = await prepare(backend)
     const random = createRandom(seed)
@@ -162,7 +163,7 @@ describe.each(backends)(`a publish (SERVE_DIST_SEED=${seed}) to $name`, (backend
     } finally {
       interleaving.stop()
     }
-    console.log(`${backend.name}, beside ${pair.name}:`, outcomes, `${deltas} deltas`)
+    console.log(`${backend.name}, next to ${pair.name}:`, outcomes, `${deltas} deltas`)
     expect(deltas > rounds).toBe(node !== undefined)
   })
 })

@@ -12,12 +12,10 @@ import { differences, expireDeletion, faultsOf, rowsOf, unnamedIn } from '../sup
 
 const seed = Number(process.env['SERVE_DIST_SEED'])
 const kills = 100
-/** One that makes deltas. */
 const node = newerNode('node24') ?? process.execPath
-/** So many processes run at once. */
 const atOnce = 4
 
-/** All but the last two builds go with the next publish, with blobs that were sent a moment ago. */
+/** The next publish deletes all builds except the last two, including recent blobs. */
 const options = { retention: { generations: 1, age: 0 }, protectedFor: -60_000, concurrency: 3 }
 
 const { backends, stop } = await startBackends()
@@ -33,7 +31,7 @@ beforeAll(async () => {
   builds = await Promise.all(versions)
 })
 
-/** Publishes in a process of its own, to its end or to its death; how many points it has if it lived. */
+/** Publishes in a separate process until it ends or is killed. Returns the number of kill points if it survives. */
 async function publishMortally(
   { environment }: TestedBackend,
   where: string,
@@ -50,7 +48,6 @@ async function publishMortally(
   return Number(output)
 }
 
-/** Makes stores with three builds. */
 async function prepare(backend: TestedBackend): Promise<() => Promise<SharedStore>> {
   const { store } = await backend.open()
   for (const { directory } of builds) await publish(directory, store, options)
@@ -77,18 +74,18 @@ async function killAndFinish(
 
   const isDeleting = await expireDeletion(store)
   await publish(after.directory, store, options)
-  expect(await faultsOf(store), 'once finished').toEqual([])
+  expect(await faultsOf(store), 'after the next publish').toEqual([])
   expect((await rowsOf(store)).map(({ id }) => id)).toEqual([after.id, before.id])
   expect(await differences(store, before)).toEqual([])
   expect(await differences(store, after)).toEqual([])
   expect(await unnamedIn(store)).toEqual([])
-  return isDeleting ? 'while it deleted' : current === after.id ? 'once published' : 'before it was published'
+  return isDeleting ? 'while deleting' : current === after.id ? 'after the swap' : 'before the swap'
 }
 
-// Where processes are not killed by signals, nothing is proven.
+// Windows cannot kill a process with a signal.
 describe.skipIf(process.platform === 'win32')(`a killed publish (SERVE_DIST_SEED=${seed})`, () => {
   test.each(backends)(
-    'leaves in $name what serves the build before, and is finished by the next',
+    'leaves the previous build complete in $name, and the next publish finishes it',
     async (backend) => {
       const open = await prepare(backend)
       const points = await publishMortally(backend, (await open()).where, {})
@@ -105,9 +102,7 @@ describe.skipIf(process.platform === 'win32')(`a killed publish (SERVE_DIST_SEED
       }
       await Promise.all(Array.from({ length: atOnce }, killNext))
       console.log(`${backend.name}, ${points} points:`, outcomes)
-      expect(Object.keys(outcomes)).toEqual(
-        expect.arrayContaining(['before it was published', 'while it deleted']),
-      )
+      expect(Object.keys(outcomes)).toEqual(expect.arrayContaining(['before the swap', 'while deleting']))
     },
   )
 
@@ -115,8 +110,6 @@ describe.skipIf(process.platform === 'win32')(`a killed publish (SERVE_DIST_SEED
     const folder = backends.find(({ name }) => name === 'a folder')
     if (folder === undefined) throw new Error('a folder is always there')
     const open = await prepare(folder)
-    expect(await killAndFinish({ backend: folder, open }, { KILL_IN_LOCK: '1' })).toBe(
-      'before it was published',
-    )
+    expect(await killAndFinish({ backend: folder, open }, { KILL_IN_LOCK: '1' })).toBe('before the swap')
   })
 })

@@ -21,7 +21,7 @@ import { expectRefusal } from '../../../server/test/support/expect-refusal.ts'
 
 const [first, second, third] = await makeVersions()
 
-/** As somebody does who was killed while deleting. */
+/** Announces a deletion, as a killed process would have done. */
 async function announceDeletion(store: StoreBackend, until: number): Promise<void> {
   const deletesUntil = `${new Date(until).toISOString().slice(0, 19)}Z`
   const text = stringifyHistory({ version: layoutVersion, deletesUntil, history: await rowsOf(store) })
@@ -29,7 +29,7 @@ async function announceDeletion(store: StoreBackend, until: number): Promise<voi
 }
 
 describe('publish', () => {
-  test('stores every file, and of the next build what is new', async () => {
+  test('stores every file, and only new files of the next build', async () => {
     const store = await storeOf()
     const cold = await publish(first.directory, store)
     expect(cold).toMatchObject({ id: first.id, isDryRun: false, new: { files: 5 }, reused: { blobs: 0 } })
@@ -48,7 +48,7 @@ describe('publish', () => {
     expect(await faultsOf(store)).toEqual([])
   })
 
-  test('says what a returning visitor downloads, in the smallest form and without source maps', async () => {
+  test('reports the download of returning visitors in the smallest form, without source maps', async () => {
     const store = await storeOf(first)
     const { directory } = await makeVersion(2, { 'town.map': 'a level of a game' })
     const { files } = await manifestOf(directory)
@@ -62,7 +62,7 @@ describe('publish', () => {
     expect(again).not.toHaveProperty('download')
   })
 
-  test('answers plain data, and tells how far it is', async () => {
+  test('returns plain data and reports progress', async () => {
     const progress: PublishProgress[] = []
     const summary = await publish(first.directory, await storeOf(), {
       onProgress: (step) => progress.push(step),
@@ -73,7 +73,7 @@ describe('publish', () => {
     expect(progress.at(-1)).toEqual({ blobs, bytes, allBlobs: blobs, allBytes: bytes })
   })
 
-  test('adds a row for a build that was current before, and none for the one that is', async () => {
+  test('adds a row for an earlier build, but not for the current one', async () => {
     const store = await storeOf(first, second)
     const again = await publish(first.directory, store)
     expect(again).toMatchObject({ replaced: second.id, new: { blobs: 0, bytes: 0 }, reused: { files: 5 } })
@@ -85,7 +85,7 @@ describe('publish', () => {
     ])
   })
 
-  test('deletes what retention lets go, and spares what the current build shares with it', async () => {
+  test('deletes builds beyond the retention limits and keeps shared blobs', async () => {
     const store = await storeOf(first, second)
     const summary = await publish(third.directory, store, {
       retention: { generations: 1, age: 0 },
@@ -99,7 +99,7 @@ describe('publish', () => {
     expect(await faultsOf(store)).toEqual([])
   })
 
-  test('spares blobs that nothing names for 24 hours', async () => {
+  test('keeps unreferenced blobs for 24 hours', async () => {
     const store = await storeOf(first, second)
     const before = await keysIn(store, 'blobs/')
     const summary = await publish(third.directory, store, { retention: { generations: 0, age: 0 } })
@@ -107,14 +107,14 @@ describe('publish', () => {
     expect(await keysIn(store, 'blobs/')).toEqual(expect.arrayContaining([...before]))
   })
 
-  test('says that the cap is too small for the current build and the one before, and keeps both', async () => {
+  test('warns if the size limit is too small for the current build and the one before, and keeps both', async () => {
     const store = await storeOf(first, second)
     const { generations, warnings } = await publish(third.directory, store, { retention: { bytes: 10 } })
     expect(generations).toEqual([third.id, second.id])
-    expect(warnings).toEqual([expect.stringContaining('both are kept')])
+    expect(warnings).toEqual([expect.stringContaining('Only these two are kept')])
   })
 
-  test('changes nothing in a dry run, and foretells the publish', async () => {
+  test('predicts the publish in a dry run without writing', async () => {
     const store = await storeOf(first, second)
     const before = await keysIn(store, '')
     const options = { retention: { generations: 0, age: 0 }, protectedFor: -1, makesDeltas: false }
@@ -129,7 +129,7 @@ describe('publish', () => {
     })
   })
 
-  test('sends a blob with another size again, and with isVerified one with other bytes', async () => {
+  test('resends a blob with another size, and with isVerified a blob with other bytes', async () => {
     const store = await storeOf(first)
     const [cut, changed] = (await manifestOf(first.directory)).files.map(({ sha256 }) => blobKey(sha256))
     if (cut === undefined || changed === undefined) throw new Error('the build has several files')
@@ -142,14 +142,14 @@ describe('publish', () => {
     expect(await faultsOf(store)).toEqual([])
   })
 
-  test('writes a generation again that cannot be read', async () => {
+  test('rewrites an unreadable manifest', async () => {
     const store = await storeOf(first, second)
     await store.put(generationKey(second.id), Buffer.from('{'))
     await publish(second.directory, store)
     expect(await faultsOf(store)).toEqual([])
   })
 
-  test('prunes no blob where nobody can read which ones a kept build names', async () => {
+  test('deletes no blob if the manifest of a kept build is unreadable', async () => {
     const store = await storeOf(first, second)
     await store.put(generationKey(first.id), Buffer.from('{'))
     const before = await keysIn(store, 'blobs/')
@@ -158,7 +158,7 @@ describe('publish', () => {
     expect(await keysIn(store, 'blobs/')).toEqual(expect.arrayContaining([...before]))
   })
 
-  test('drops a build of which the manifest is gone, and says so', async () => {
+  test('drops a build whose manifest is missing, with a warning', async () => {
     const store = await storeOf(first, second)
     await store.delete(generationKey(first.id))
     const { warnings, generations } = await publish(third.directory, store)
@@ -166,7 +166,7 @@ describe('publish', () => {
     expect(generations).toEqual([third.id, second.id])
   })
 
-  test('takes names of any kind, empty files, and one content under several names', async () => {
+  test('accepts unusual names, empty files and equal files', async () => {
     const build = await makeBuild({
       'index.html': '<!doctype html>',
       'a b#c%20d.txt': 'one',
@@ -180,7 +180,7 @@ describe('publish', () => {
     expect(await faultsOf(store)).toEqual([])
   })
 
-  test('refuses a folder without a manifest, and one whose build is not finished, with the cure', async () => {
+  test('rejects a folder without a manifest or with an unfinished build, and gives the fix', async () => {
     const store = await storeOf()
     const bare = await writeFixture({ 'index.html': 'page' })
     await expectRefusal(publish(bare, store), 'SD_MANIFEST_MISSING', 'serve-dist compress')
@@ -191,7 +191,7 @@ describe('publish', () => {
     expect(await keysIn(store, '')).toEqual([])
   })
 
-  test('sends nothing of a build in which files are missing or have other sizes, and names each', async () => {
+  test('sends nothing if files are missing or have other sizes, and names each', async () => {
     const store = await storeOf()
     const { directory } = await makeVersion(9)
     await rm(join(directory, 'photo.png'))
@@ -204,22 +204,19 @@ describe('publish', () => {
     expect(await keysIn(store, '')).toEqual([])
   })
 
-  test.each(['photo.png', 'large.bin'])(
-    'names %s, which has other bytes, and no generation',
-    async (name) => {
-      const store = await storeOf()
-      const { directory } = await makeVersion(9, { 'large.bin': Buffer.alloc(3_000_000, 'a') })
-      const { size } = await stat(join(directory, name))
-      await writeFile(join(directory, name), Buffer.alloc(size, 'x'))
-      await expectRefusal(publish(directory, store), 'SD_MANIFEST_MISMATCH', name)
-      expect(await keysIn(store, 'generations/')).toEqual([])
-      const digests = (await manifestOf(directory)).files.filter(({ path }) => path === name)
-      const there = await keysIn(store, 'blobs/')
-      expect(digests.map(({ sha256 }) => there.includes(blobKey(sha256)))).toEqual([false])
-    },
-  )
+  test.each(['photo.png', 'large.bin'])('names the changed file %s and writes no manifest', async (name) => {
+    const store = await storeOf()
+    const { directory } = await makeVersion(9, { 'large.bin': Buffer.alloc(3_000_000, 'a') })
+    const { size } = await stat(join(directory, name))
+    await writeFile(join(directory, name), Buffer.alloc(size, 'x'))
+    await expectRefusal(publish(directory, store), 'SD_MANIFEST_MISMATCH', name)
+    expect(await keysIn(store, 'generations/')).toEqual([])
+    const digests = (await manifestOf(directory)).files.filter(({ path }) => path === name)
+    const there = await keysIn(store, 'blobs/')
+    expect(digests.map(({ sha256 }) => there.includes(blobKey(sha256)))).toEqual([false])
+  })
 
-  test('leaves out the module of an environment, which its server makes', async () => {
+  test('leaves out the environment module, which the server generates', async () => {
     const environment = { path: 'environment.js', prefix: '', variables: {} }
     const files = { 'index.html': 'page', 'environment.js': 'export default {}' }
     const directory = await buildFixture(files, { environment })
@@ -227,7 +224,7 @@ describe('publish', () => {
     expect(await publish(directory, await storeOf())).toMatchObject({ new: { files: 1 } })
   })
 
-  test('is told of another publish that came between, unless it is forced or has the same build', async () => {
+  test('reports a concurrent publish, unless it is forced or has the same build', async () => {
     const store = await storeOf(first)
     const between = (build: MadeBuild): StoreBackend =>
       beforePut(store, '', async () => await publish(build.directory, store))
@@ -240,14 +237,14 @@ describe('publish', () => {
     expect(await faultsOf(store)).toEqual([])
   })
 
-  test('is one of two that run at once: the other is told, and nothing is lost', async () => {
+  test('lets one of two concurrent publishes win, and the other one fails', async () => {
     for (let round = 0; round < 10; round += 1) {
       const store = await storeOf(first)
       const outcomes = await Promise.allSettled(
         [second, third].map(async ({ directory }) => await publish(directory, store)),
       )
       const told = outcomes.filter(({ status }) => status === 'rejected')
-      // One may have begun when the other had ended.
+      // One publish may have started after the other had ended.
       expect((await rowsOf(store)).length).toBe(3 - told.length)
       for (const outcome of told) expect(outcome).toMatchObject({ reason: { code: 'SD_STORE_CONFLICT' } })
       for (const { id } of await rowsOf(store)) {
@@ -257,7 +254,7 @@ describe('publish', () => {
     }
   })
 
-  test('waits for somebody who deletes until the time that they gave is over, and no longer', async () => {
+  test('waits for a deletion until the announced time, and no longer', async () => {
     const backend = await storeOf(first)
     let reads = 0
     const store: typeof backend = {
@@ -271,7 +268,6 @@ describe('publish', () => {
     const stop = new AbortController()
     const waiting = publish(second.directory, store, { signal: stop.signal })
     const ended = waiting.catch((error: unknown) => error)
-    // It looks again and again whether the time is over.
     await vi.waitUntil(() => reads > 3)
     stop.abort()
     expect(await ended).toMatchObject({ name: 'AbortError' })
@@ -282,7 +278,7 @@ describe('publish', () => {
     expect(await readFile(join(store.place, currentKey), 'utf8')).not.toContain('deletesUntil')
   })
 
-  test('refuses, as all that changes a store, an endpoint that ignores conditions, unless nobody else does', async () => {
+  test('rejects an endpoint without conditional writes, like all changes, unless there is only one publisher', async () => {
     const store: StoreBackend = { ...(await storeOf(first)), honoursConditions: async () => false }
     await expectRefusal(publish(second.directory, store), 'SD_STORE_UNCONDITIONAL', '--single-publisher')
     const alone = { isSinglePublisher: true }
@@ -297,7 +293,7 @@ describe('publish', () => {
     }
   })
 
-  test('has published where what is left cannot be deleted, and says so', async () => {
+  test('succeeds with a warning if old builds cannot be deleted', async () => {
     const store: StoreBackend = {
       ...(await storeOf(first, second)),
       delete: async () => await Promise.reject(new Error('no permission')),
@@ -316,20 +312,20 @@ describe('publish', () => {
     ['concurrency: ', { concurrency: Number.NaN }],
     ['retention.generations: ', { retention: { generations: Number.NaN } }],
     ['retention.age: ', { retention: { age: -1 } }],
-  ])('refuses options by which nothing would be sent or kept: %s%j', async (name, options) => {
+  ])('rejects invalid options: %s%j', async (name, options) => {
     const store = await storeOf(first, second)
     const refused = { code: 'SD_OPTION_INVALID', message: expect.stringContaining(name) }
     await expect(publish(third.directory, store, options)).rejects.toMatchObject(refused)
     expect((await rowsOf(store)).map(({ id }) => id)).toEqual([second.id, first.id])
   })
 
-  test('refuses a store in the folder of the build', async () => {
+  test('rejects a store inside the folder of the build', async () => {
     const { directory } = await makeVersion(9)
     for (const place of [directory, join(directory, 'store')]) {
       await expectRefusal(
         publish(directory, await openStore(place)),
         'SD_OPTION_INVALID',
-        'which the next build empties',
+        'The next build deletes it',
       )
     }
     expect(await publish(directory, await openStore(`${directory}-store/`))).toMatchObject({
@@ -338,7 +334,7 @@ describe('publish', () => {
     await rm(`${directory}-store`, { recursive: true })
   })
 
-  test('refuses a manifest that was edited and has the id of another build', async () => {
+  test('rejects an edited manifest with the id of another build', async () => {
     const store = await storeOf(first)
     const { directory, id } = await makeVersion(9)
     const file = join(directory, manifestPath)
@@ -348,7 +344,7 @@ describe('publish', () => {
     expect(await differences(store, first)).toEqual([])
   })
 
-  test('stops when it is told to, and leaves what was current', async () => {
+  test('stops when the signal aborts, and keeps the current build', async () => {
     const store = await storeOf(first)
     const stopped = AbortSignal.abort()
     await expect(publish(second.directory, store, { signal: stopped })).rejects.toBe(stopped.reason)

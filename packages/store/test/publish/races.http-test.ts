@@ -8,22 +8,25 @@ import { makeVersions } from '../support/make-builds.ts'
 import { beforePut, startBackends } from '../support/open-stores.ts'
 import { differences, faultsOf } from '../support/read-store.ts'
 
-// Orders of steps that the seeded ones meet too seldom.
+// Interleavings that the seeded tests hit too rarely.
 
 const { backends, stop } = await startBackends()
 afterAll(stop)
 
 const [first, second] = await makeVersions()
 
-/** A bucket's clock has whole seconds only. */
+/** The times of a bucket are in whole seconds. */
 const eager = { protectedFor: -60_000 }
 
-/** Somebody who deletes when they may, and whose time stands still, as it does for who is faster than its seconds. */
+/**
+ * A process that deletes when the test permits it. Its clock stands still, as for a process that is faster than a
+ * second.
+ */
 interface Deleter {
   readonly store: StoreBackend
-  /** Resolves once they are about to delete. */
+  /** Resolves when the process is about to delete. */
   readonly isDeleting: Promise<'deletes'>
-  /** Resolves once they, whose swap came too late, look again at who deletes. */
+  /** Resolves when the process, whose swap failed, waits for other deletions. */
   readonly isWaiting: Promise<'waits'>
   readonly release: () => void
 }
@@ -45,7 +48,7 @@ function deleterOf(store: StoreBackend, time: number): Deleter {
       },
       async put(key, content, options) {
         const written = await store.put(key, content, options)
-        // The first one is whether it was the own swap.
+        // The first read checks whether the process's own swap succeeded.
         if (written === 'conflict') looksLeft = 2
         return written
       },
@@ -67,7 +70,7 @@ function latch(): { readonly opened: Promise<void>; readonly open: () => void } 
 }
 
 describe.each(backends)('in $name', (backend) => {
-  /** A store with a build, and blobs of another that nothing names. */
+  /** Creates a store with one build and unreferenced blobs of another. */
   const prepare = async (): Promise<StoreBackend> => {
     const { store } = await backend.open()
     const dying = beforePut(store, currentKey, async () => await Promise.reject(new Error('killed')))
@@ -76,7 +79,7 @@ describe.each(backends)('in $name', (backend) => {
     return store
   }
 
-  test('a publish finds out that a prune came and went, which left the history as it was', async () => {
+  test('a publish detects a completed prune that did not change the rows of the history', async () => {
     const store = await prepare()
     await prune(store, {}, eager)
     const racing = beforePut(store, currentKey, async () => {
@@ -88,7 +91,7 @@ describe.each(backends)('in $name', (backend) => {
     expect(await differences(store, second)).toEqual([])
   })
 
-  test('nobody waits longer than a deletion lasts, where the clock of who was killed was wrong', async () => {
+  test('the wait for a deletion ends although the announced time is wrong', async () => {
     const { store } = await backend.open()
     const deletesUntil = '2999-01-01T00:00:00Z'
     await store.put(
@@ -101,7 +104,7 @@ describe.each(backends)('in $name', (backend) => {
     expect(read.mock.calls.length).toBeGreaterThan(1)
   })
 
-  test('of two prunes in one second only one deletes at a time', async () => {
+  test('only one of two prunes in the same second deletes at a time', async () => {
     const store = await prepare()
     const time = Date.now() + 120_000
     const [one, other] = [deleterOf(store, time), deleterOf(store, time)]
@@ -114,7 +117,7 @@ describe.each(backends)('in $name', (backend) => {
     expect(await Promise.race([other.isDeleting, other.isWaiting])).toBe('waits')
     one.release()
     await pruned
-    // From now on the other one may delete: the publish waits for that, or is waited for.
+    // The other process may delete now. Either the publish waits for it, or it waits for the publish.
     other.release()
     await Promise.all([publish(second.directory, store), prunedLate])
     expect(await faultsOf(store)).toEqual([])

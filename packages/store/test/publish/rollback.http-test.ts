@@ -20,7 +20,7 @@ const builds = await makeVersions()
 const [first, second, third] = builds
 
 describe('rollback', () => {
-  test('goes to the build before, then further back, and sends no blob', async () => {
+  test('restores the previous build, then an earlier one, and sends no blob', async () => {
     const store = await storeOf(...builds)
     const blobs = await keysIn(store, 'blobs/')
     expect(await rollback(store)).toMatchObject({ id: second.id, replaced: third.id, isDryRun: false })
@@ -36,7 +36,7 @@ describe('rollback', () => {
     expect(await keysIn(store, 'blobs/')).toEqual(blobs)
   })
 
-  test('to the oldest build that is kept gives back every file of it, pages too', async () => {
+  test('restores every file of the oldest build, including pages', async () => {
     const store = await storeOf()
     const many = await Promise.all(
       Array.from({ length: 8 }, async (_, index) => await makeVersion(index + 10)),
@@ -52,7 +52,7 @@ describe('rollback', () => {
     expect((await rowsOf(store))[0]?.id).toBe(many[2]?.id)
   })
 
-  test('goes to the build that is named, by its first digits too, and forward', async () => {
+  test('restores the given build by its id or a prefix, even a later one', async () => {
     const store = await storeOf(...builds)
     expect(await rollback(store, { to: first.id.slice(0, 8) })).toMatchObject({ id: first.id })
     expect(await rollback(store, { to: third.id })).toMatchObject({ id: third.id, replaced: first.id })
@@ -60,7 +60,7 @@ describe('rollback', () => {
     await expectRefusal(rollback(store, { to: 'ffffffffffffffff' }), 'SD_GENERATION_MISSING', third.id)
   })
 
-  test('does not go where bytes are missing', async () => {
+  test('rejects a build with missing files', async () => {
     const store = await storeOf(...builds)
     const [{ sha256 } = { sha256: '' }] = (await manifestOf(second.directory)).files
     await store.delete(blobKey(sha256))
@@ -70,7 +70,7 @@ describe('rollback', () => {
 })
 
 describe('purge', () => {
-  test('takes a build out at once, and spares what other builds name', async () => {
+  test('deletes a build immediately and keeps the blobs of other builds', async () => {
     const store = await storeOf(...builds)
     const own = (await manifestOf(second.directory)).files.filter(({ path }) => /app-|index/.test(path))
     const summary = await purge(store, second.id)
@@ -83,16 +83,16 @@ describe('purge', () => {
     expect(await faultsOf(store)).toEqual([])
   })
 
-  test('refuses the current build, and says what to do first', async () => {
+  test('rejects the current build and gives the fix', async () => {
     const store = await storeOf(...builds)
-    await expectRefusal(purge(store, third.id), 'SD_OPTION_INVALID', 'roll back')
+    await expectRefusal(purge(store, third.id), 'SD_OPTION_INVALID', 'Roll back')
     await rollback(store)
     await purge(store, third.id)
     expect((await rowsOf(store)).map(({ id }) => id)).toEqual([second.id, second.id, first.id])
     expect(await faultsOf(store)).toEqual([])
   })
 
-  test('that could not delete all is told, and comes to its end when it is tried again', async () => {
+  test('reports incomplete deletions, and a second purge completes them', async () => {
     const store = await storeOf(...builds)
     let deletions = 0
     const failing: StoreBackend = {
@@ -114,7 +114,7 @@ describe('purge', () => {
 })
 
 describe('prune', () => {
-  test('deletes what retention lets go, and what a publish left that was killed', async () => {
+  test('deletes builds beyond the retention limits and the objects of a killed publish', async () => {
     const store = await storeOf(...builds)
     const orphan = blobKey(createHash('sha256').update('x').digest('hex'))
     await store.put(orphan, Buffer.from('x'))
@@ -131,7 +131,7 @@ describe('prune', () => {
     expect(await faultsOf(store)).toEqual([])
   })
 
-  test('never takes the current build', async () => {
+  test('never deletes the current build', async () => {
     const store = await storeOf(first)
     await prune(store, { generations: 0, age: 0, bytes: 0 }, { protectedFor: -1 })
     expect(await differences(store, first)).toEqual([])
@@ -143,7 +143,7 @@ test.each<[string, (store: StoreBackend, options: ChangeOptions) => Promise<{ re
   ['rollback', rollback],
   ['purge', async (store, options) => await purge(store, first.id, options)],
   ['prune', async (store, options) => await prune(store, { generations: 0, age: 0 }, options)],
-])('a dry run of a %s changes nothing, and foretells it', async (_what, change) => {
+])('a dry run of a %s predicts the result without changes', async (_what, change) => {
   const store = await storeOf(...builds)
   const [keys, rows] = [await keysIn(store, ''), await rowsOf(store)]
   const { requests, ...foretold } = await change(store, { isDryRun: true, protectedFor: -1 })
@@ -153,7 +153,7 @@ test.each<[string, (store: StoreBackend, options: ChangeOptions) => Promise<{ re
 })
 
 describe('listGenerations', () => {
-  test('tells of each build once, the current one first', async () => {
+  test('returns each build once, the current one first', async () => {
     const store = await storeOf(...builds)
     await rollback(store, { to: first.id })
     const [current, ...others] = await listGenerations(store)
@@ -170,13 +170,13 @@ describe('listGenerations', () => {
     }
   })
 
-  test('says which cannot be served, and has none of an empty store', async () => {
+  test('marks builds that cannot be served, and is empty for an empty store', async () => {
     const store = await storeOf(...builds)
     await store.delete(`generations/${second.id}.json`)
     const found = await listGenerations(store)
     expect(found.map(({ problem }) => problem)).toEqual([
       undefined,
-      'the store has no manifest of it',
+      'the store does not have its manifest',
       undefined,
     ])
     expect(await listGenerations(await storeOf())).toEqual([])

@@ -1,4 +1,4 @@
-// node call-store-method.mjs <folder> <verb>: tries it on blobs/x, and prints what came of it.
+// node call-store-method.mjs <folder> <verb>: calls the method for blobs/x and prints the result.
 import { openStore } from '@serve-dist/store'
 
 const [folder = '', verb] = process.argv.slice(2)

@@ -1,5 +1,5 @@
-// node check-delta-codec.mjs [seed]: tries the codec of deltas in the Node that runs it, against what `node:zlib` decodes, and prints
-// which codings it has.
+// node check-delta-codec.mjs [seed]: compares the delta codec of this Node.js with the decoder of `node:zlib` and
+// prints its codings.
 import assert from 'node:assert/strict'
 import { createHash, randomBytes } from 'node:crypto'
 import zlib from 'node:zlib'
@@ -49,7 +49,7 @@ for (const coding of codings) {
       },
     ),
   )
-  // All of the largest dictionary is in reach, with a window that browsers take.
+  // The encoder reaches the whole dictionary with a window that browsers accept.
   const large = randomBytes(8 * mebibyte)
   const body = checkDelta(coding, large, large)
   assert.ok(body.length < 1024, `${coding} of a copy has ${body.length} bytes`)
@@ -61,7 +61,7 @@ if (codings.includes('dcb')) checkDelta('dcb', tables, tables)
 console.log(codings.join())
 
 /**
- * The window that a decoder must have: RFC 8878 §3.1.1.1, RFC 7932 §9.1.
+ * Returns the window that a decoder needs: RFC 8878 §3.1.1.1, RFC 7932 §9.1.
  *
  * @param {string} coding
  * @param {Buffer} body
@@ -73,7 +73,7 @@ function windowOf(coding, body) {
     return 2 ** (17 + ((bits >> 1) & 0b111))
   }
   const descriptor = body[4] ?? 0
-  // A single segment is as large as its content, whose size comes next.
+  // A single segment has its content size as the window. The size comes next.
   if ((descriptor & 0b10_0000) !== 0) return body.readUInt32LE(5)
   const window = body[5] ?? 0
   const base = 2 ** (10 + (window >> 3))

@@ -1,4 +1,4 @@
-// node hold-lock.mjs <folder>: takes the lock, says so, and keeps it until it is killed.
+// node hold-lock.mjs <folder>: takes the lock, prints a line and holds the lock until the process is killed.
 import { lockFolder } from '../../dist/folder/lock-folder.js'
 
 await lockFolder(process.argv[2] ?? '', async () => {

@@ -1,5 +1,5 @@
 /**
- * A store that does something before and after each of its verbs.
+ * Wraps a store and calls `step` before and after each method.
  *
  * @param {import('@serve-dist/store').StoreBackend} store
  * @param {(verb: string) => unknown} step

@@ -3,37 +3,36 @@ import { fileURLToPath } from 'node:url'
 import type { Random } from '../../../server/test/support/soak/soak-random.ts'
 import { newerNode } from './newer-node.ts'
 
-/** What a process is to do with a store. */
+/** A command for a process. */
 export interface StoreCommand {
   readonly run: 'publish' | 'prune' | 'purge' | 'rollback'
   readonly where: string
-  /** The folder of a publish, the retention of a prune, the id of a purge. */
+  /** The folder of a publish, the retention of a prune or the id of a purge. */
   readonly what?: unknown
   readonly options?: unknown
 }
 
-/** Two processes that do one step at a time, in an order that a seed says. */
+/** Two processes that take turns, one step at a time, in a seeded order. */
 export interface Interleaving {
-  /** @returns how each ended: `'well'`, or the code of its error. */
+  /** Returns the outcome of each command: `'well'` or the error code. */
   run(commands: readonly [StoreCommand, StoreCommand], random: Random): Promise<readonly [string, string]>
   stop(): void
 }
 
 interface Actor {
   readonly child: ChildProcess
-  /** Steps that it asked for. */
+  /** The numbers of the steps that the process asked for. */
   readonly asked: number[]
   end: string | undefined
 }
 
 type Message = { readonly step: number } | { readonly done: string; readonly message?: string }
 
-/** One that makes deltas. */
 const node = newerNode('node24') ?? process.execPath
-/** So long, in milliseconds, a process may do nothing before the other is let go on: it waits for that other. */
+/** The time in milliseconds after which an idle process counts as waiting for the other one. */
 const patience = 20
 
-/** @param environment - of both processes. */
+/** Starts two processes with this environment. */
 export function startInterleaving(environment: Readonly<Record<string, string>>): Interleaving {
   let wake: (() => void) | undefined
   const actors = [0, 1].map((): Actor => {
@@ -59,7 +58,7 @@ export function startInterleaving(environment: Readonly<Record<string, string>>)
       }
     })
   }
-  /** Until it asks for something, has ended, or seems to wait. */
+  /** Waits until the process asks for a step, ends or seems to wait. */
   const settle = async (actor: Actor): Promise<boolean> => {
     const deadline = performance.now() + patience
     while (actor.end === undefined && actor.asked.length === 0) {

@@ -11,12 +11,14 @@ export interface MadeBuild {
   readonly id: string
 }
 
-/** Compresses badly alone, and well against another of the kind. */
+/** A script that compresses badly alone, and well with a similar script as the dictionary. */
 export const script = Array.from({ length: 40 }, (_, line) => {
   return `export const answer${line} = '${createHash('sha256').update(`${line}`).digest('base64')}'\n`
 }).join('')
 
-/** The files of a small application: a page and a script that change, a script and a picture that do not. */
+/**
+ * Returns the files of a small application: a page and a script that change, and a script and a picture that do not.
+ */
 function filesOfVersion(version: number, more: FixtureFiles = {}): FixtureFiles {
   return {
     'index.html': `<!doctype html>\n<title>version ${version}</title>\n<script src="/assets/app-${version}.js"></script>`,
@@ -32,7 +34,7 @@ function filesOfVersion(version: number, more: FixtureFiles = {}): FixtureFiles 
   }
 }
 
-/** Makes a real build: written, compressed and described. */
+/** Writes, compresses and describes a build. */
 export async function makeBuild(files: FixtureFiles): Promise<MadeBuild> {
   const directory = await buildFixture(files, { codings: ['br', 'gzip'] })
   const manifest = withStems(await manifestOf(directory))
@@ -40,7 +42,7 @@ export async function makeBuild(files: FixtureFiles): Promise<MadeBuild> {
   return { directory, id: manifest.buildId }
 }
 
-/** As the plugin describes what a bundler names `app-<hash>.js`. */
+/** Adds stems, as the plugin does for names such as `app-<hash>.js`. */
 function withStems(manifest: Manifest): Manifest {
   const files = manifest.files.map((file) => {
     const stem = file.path.replace(/-\w+(?=\.\w+$)/, '-[hash]')
@@ -55,7 +57,7 @@ export async function makeVersion(version: number, more: FixtureFiles = {}): Pro
   return await makeBuild(filesOfVersion(version, more))
 }
 
-/** Makes the builds of the versions 1, 2 and 3. */
+/** Makes the builds of versions 1, 2 and 3. */
 export async function makeVersions(): Promise<readonly [MadeBuild, MadeBuild, MadeBuild]> {
   return await Promise.all([makeVersion(1), makeVersion(2), makeVersion(3)])
 }

@@ -1,12 +1,12 @@
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 
-/** Versions of Node that make deltas: 22 with zstd alone, 24 with brotli, too. */
+/** Node.js versions that can encode deltas: 22 only with zstd, 24 also with brotli. */
 export type NewerNode = 'node22' | 'node24'
 
 /**
- * The program of a Node that makes deltas, whichever runs the tests; `undefined` where its package has none for this
- * machine: what needs it is skipped then, and that is said.
+ * Returns the path of a Node.js version that can encode deltas. Returns `undefined` and prints a notice if there is no
+ * build for this machine.
  */
 export function newerNode(name: NewerNode): string | undefined {
   if (process.platform !== 'linux' || process.arch !== 'x64') {

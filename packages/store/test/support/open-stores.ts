@@ -9,24 +9,24 @@ import { openS3Store } from '../../src/s3/open-s3-store.ts'
 import type { MadeBuild } from './make-builds.ts'
 import { s3Environment, s3Settings, startS3 } from './start-s3.ts'
 
-/** A store that another process can open, too. */
+/** A store that another process can open. */
 export interface SharedStore {
   readonly store: StoreBackend
   readonly where: string
-  /** Where its objects lie as files: an S3 server, too, goes by their times. */
+  /** The folder of the objects as files. The S3 server also uses the times of these files. */
   readonly folder: string
 }
 
-/** A backend that tests run against. */
+/** A backend for tests. */
 export interface TestedBackend {
   readonly name: string
-  /** Of processes that open its stores. */
+  /** The environment for processes that open its stores. */
   readonly environment: Readonly<Record<string, string>>
   /** Opens an empty store. */
   open(): Promise<SharedStore>
 }
 
-/** Both backends, S3 where its server can be had; `stop` ends that. */
+/** Starts both backends. S3 is left out if its server is not available. */
 export async function startBackends(): Promise<{
   readonly backends: readonly TestedBackend[]
   readonly stop: () => Promise<void>
@@ -62,7 +62,7 @@ export async function storeOf(...builds: readonly MadeBuild[]): Promise<StoreBac
   return store
 }
 
-/** A store that does something before it puts an object with this prefix for the first time. */
+/** Wraps a store and runs `work` before the first write of an object with this prefix. */
 export function beforePut(store: StoreBackend, prefix: string, work: () => Promise<unknown>): StoreBackend {
   let isDone = false
   return {
@@ -77,13 +77,13 @@ export function beforePut(store: StoreBackend, prefix: string, work: () => Promi
   }
 }
 
-/** Lets all blobs have been written long ago. */
+/** Sets the time of all blobs to 1970. */
 export async function makeBlobsOld({ folder }: SharedStore): Promise<void> {
   const blobs = join(folder, 'blobs')
   await Promise.all((await readdir(blobs)).map(async (name) => await utimes(join(blobs, name), 0, 0)))
 }
 
-/** All that is in a store, to be put into others: faster than to do again what brought it there. */
+/** Copies all objects to other stores, which is faster than repeating the commands that wrote them. */
 export async function copierOf(store: StoreBackend): Promise<(to: StoreBackend) => Promise<void>> {
   const objects: (readonly [string, Uint8Array])[] = []
   for await (const { key } of store.list('')) {

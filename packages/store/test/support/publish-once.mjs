@@ -1,5 +1,5 @@
-// node publish-once.mjs <folder> <where> <options>: publishes, and prints the summary, or the code of the error; how far it
-// is with deltas it prints beside it.
+// node publish-once.mjs <folder> <where> <options>: publishes and prints the summary or the error code. Prints the
+// progress of deltas to stderr.
 import { openStore, publish } from '@serve-dist/store'
 
 const [directory = '', where = '', options = '{}'] = process.argv.slice(2)

@@ -1,6 +1,6 @@
-// node publish-until-killed.mjs <folder> <where> <options>: publishes, and kills itself, really, at the point whose number
-// KILL_AT says: before a verb of the store, in the middle of a body, or after a verb. Without KILL_AT it counts, and prints
-// that. With KILL_IN_LOCK it dies when the history of a folder is renamed, for which the lock is held.
+// node publish-until-killed.mjs <folder> <where> <options>: publishes and kills itself at point number KILL_AT. Points
+// are before each method of the store, in the middle of a body, and after each method. Without KILL_AT, it prints the
+// number of points. With KILL_IN_LOCK, it dies at the rename of the history, when it holds the lock.
 import promises from 'node:fs/promises'
 import { syncBuiltinESMExports } from 'node:module'
 import { Readable } from 'node:stream'
@@ -58,6 +58,6 @@ const inPieces = {
   put: async (key, content, more) => await store.put(key, inHalves(content), more),
 }
 await publish(directory, interceptStore(inPieces, killAtPoint), JSON.parse(options))
-// A store that did not make it try again has fewer points than the one that was counted.
+// Without retries, there are fewer points than in the counted run.
 if (Number.isFinite(killAt)) killProcess()
 console.log(countedPoints)

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import type { PublishOptions, PublishSummary } from '../../src/index.ts'
 
-/** How a publish failed. */
+/** The failure of a publish. */
 export interface PublishFailure {
   readonly code: string
   readonly message: string
@@ -11,7 +11,7 @@ export interface PublishFailure {
 
 const program = fileURLToPath(new URL('publish-once.mjs', import.meta.url))
 
-/** Publishes in a process of another Node. */
+/** Publishes in a process of another Node.js version. */
 export async function tryPublishWith(
   node: string,
   {
@@ -26,7 +26,7 @@ export async function tryPublishWith(
   return JSON.parse(stdout)
 }
 
-/** The same, where it is to go well. */
+/** Publishes in a process of another Node.js version and throws if the publish fails. */
 export async function publishWith(...given: Parameters<typeof tryPublishWith>): Promise<PublishSummary> {
   const outcome = await tryPublishWith(...given)
   if ('code' in outcome) throw new Error(outcome.message)

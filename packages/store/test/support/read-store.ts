@@ -18,14 +18,14 @@ import {
   currentKey,
 } from '../../src/layout.ts'
 
-/** An object that is in a store. */
+/** Returns an object, or throws if it is missing. */
 export async function objectAt(
   store: StoreBackend,
   key: string,
   options?: ReadOptions,
 ): Promise<StoredObject> {
   const object = await store.read(key, options)
-  if (typeof object !== 'object') throw new Error(`${key}: ${object ?? 'is not there'}`)
+  if (typeof object !== 'object') throw new Error(`${key}: ${object ?? 'is missing'}`)
   return object
 }
 
@@ -34,7 +34,7 @@ async function bytesAt(store: StoreBackend, key: string): Promise<Uint8Array | u
   return typeof object === 'object' ? await buffer(object.body) : undefined
 }
 
-/** The text of an object, if it is in a store. */
+/** Returns the text of an object, if it exists. */
 export async function textAt(store: StoreBackend, key: string): Promise<string | undefined> {
   const bytes = await bytesAt(store, key)
   return bytes && new TextDecoder().decode(bytes)
@@ -45,7 +45,7 @@ async function historyOf(store: StoreBackend): Promise<History | undefined> {
   return text === undefined ? undefined : parseHistory(text, store.place)
 }
 
-/** The rows of the history, newest first. */
+/** Returns the rows of the history, newest first. */
 export async function rowsOf(store: StoreBackend): Promise<readonly HistoryRow[]> {
   return (await historyOf(store))?.history ?? []
 }
@@ -55,7 +55,9 @@ async function manifestIn(store: StoreBackend, id: string): Promise<Manifest | u
   return text === undefined ? undefined : parseManifest(text)
 }
 
-/** What is wrong in a store: each row must have its generation, and each blob of it its bytes. */
+/**
+ * Returns the faults of a store: builds without a manifest, and blobs that are missing or do not match their digests.
+ */
 export async function faultsOf(store: StoreBackend): Promise<readonly string[]> {
   const ids = new Set((await rowsOf(store)).map(({ id }) => id))
   const faults = await Promise.all([...ids].map(async (id) => await faultsOfGeneration(store, id)))
@@ -67,21 +69,21 @@ async function faultsOfGeneration(store: StoreBackend, id: string): Promise<read
   if (manifest === undefined) return [`${id} has no manifest`]
   const faultOf = async ({ sha256, size }: NamedBlob): Promise<readonly string[]> => {
     const bytes = await bytesAt(store, blobKey(sha256))
-    if (bytes === undefined) return [`${id} names ${sha256}, which is not there`]
+    if (bytes === undefined) return [`${id} names ${sha256}, which is missing`]
     const isSame = bytes.length === size && digestOf(bytes) === sha256
-    return isSame ? [] : [`${sha256} has other bytes`]
+    return isSame ? [] : [`${sha256} does not match its digest`]
   }
   const named = [...blobsOf(manifest), ...(await deltasOf(store, id))]
   return (await Promise.all(named.map(faultOf))).flat()
 }
 
-/** The blobs of the deltas of a build. */
+/** Returns the blobs of the deltas of a build. */
 export async function deltasOf(store: StoreBackend, id: string): Promise<readonly NamedBlob[]> {
   const text = await textAt(store, deltasKey(id))
   return text === undefined ? [] : deltaBlobsOf(parseDeltas(text, store.place))
 }
 
-/** How a generation differs from the build's folder, read as who serves it does; pages and source maps too. */
+/** Returns the files of a stored build that differ from its folder, including pages and source maps. */
 export async function differences(
   store: StoreBackend,
   { id, directory }: { readonly id: string; readonly directory: string },
@@ -104,17 +106,17 @@ export async function differences(
   return (await Promise.all(files.map(differ))).flat()
 }
 
-/** The manifest of a build's folder. */
+/** Reads the manifest of a build's folder. */
 export async function manifestOf(directory: string): Promise<Manifest> {
   return parseManifest(await readFile(join(directory, manifestPath), 'utf8'))
 }
 
-/** The ids of the generations that lie there. */
+/** Returns the ids of the stored manifests. */
 export async function generationsIn(store: StoreBackend): Promise<readonly string[]> {
   return (await keysIn(store, generationsPrefix)).map((key) => key.slice(generationsPrefix.length, -5))
 }
 
-/** Sorted. */
+/** Returns the sorted keys with a prefix. */
 export async function keysIn(store: StoreBackend, prefix: string): Promise<readonly string[]> {
   const keys: string[] = []
   for await (const { key } of store.list(prefix)) keys.push(key)
@@ -125,7 +127,7 @@ function digestOf(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex')
 }
 
-/** What lies in a store and is named by no row, nor by a generation of one. */
+/** Returns the keys of objects that belong to no build of the history. */
 export async function unnamedIn(store: StoreBackend): Promise<readonly string[]> {
   const named = new Set<string>([currentKey])
   for (const { id } of await rowsOf(store)) {
@@ -138,7 +140,7 @@ export async function unnamedIn(store: StoreBackend): Promise<readonly string[]>
   return (await keysIn(store, '')).filter((key) => !named.has(key))
 }
 
-/** Lets the time pass for which others wait for somebody who was killed while deleting; whether somebody was. */
+/** Ends an announced deletion, and returns whether there was one. */
 export async function expireDeletion(store: StoreBackend): Promise<boolean> {
   const history = await historyOf(store)
   if (history?.deletesUntil === undefined) return false

@@ -1,4 +1,4 @@
-// Run by fork(): does what it is told with a store, and asks before and after each verb whether it may go on.
+// Started by fork(): runs a command, and asks before and after each method of the store whether it may continue.
 import { openStore, prune, publish, purge, rollback } from '@serve-dist/store'
 import { interceptStore } from './intercept-store.mjs'
 

@@ -5,37 +5,37 @@ import { setTimeout } from 'node:timers/promises'
 import { PutObjectCommand, S3Client } from '@aws-sdk/client-s3'
 import { s3Settings, type S3Server } from './start-s3.ts'
 
-/** What goes wrong with a request. */
+/** A fault of a request. */
 export interface Fault {
-  /** In milliseconds, before it goes on. */
+  /** A delay in milliseconds. */
   readonly latency?: number
-  /** Answered in the place of the server. */
+  /** Answers this status instead of the server. */
   readonly status?: keyof typeof codes
-  /** In the place of the server, 200 with this text: a network that asks for a login. */
+  /** Answers 200 with this text instead of the server, like the login page of a network. */
   readonly page?: string
-  /** Nothing comes of it, ever. */
+  /** Never answers. */
   readonly stalls?: boolean
-  /** The connection is reset: before the server hears of the request, or after it has answered. */
+  /** Resets the connection before the server gets the request, or after it has answered. */
   readonly reset?: 'before' | 'after'
-  /** So many bytes of the answer's body come; then the connection ends, or is reset. */
+  /** The number of bytes of the body to send before the connection ends or is reset. */
   readonly bytes?: number
   readonly ending?: 'end' | 'reset'
-  /** A put is done without its conditions, as some servers do. */
+  /** Ignores the conditions of a write, as some servers do. */
   readonly unconditional?: boolean
 }
 
-/** A request as a fault is chosen for it. */
+/** A request that the proxy received. */
 export interface SeenRequest {
   readonly method: string
-  /** With the bucket, without the query. */
+  /** The path with the bucket, without the query. */
   readonly path: string
   readonly query: string
 }
 
-/** Stands between a client and a server, over real sockets. */
+/** A proxy between a client and a server, over real sockets. */
 export interface FaultProxy {
   readonly endpoint: string
-  /** Chooses the fault of each request from now on; nothing is wrong without it. */
+  /** Chooses the fault of each future request. Without `choose`, there are no faults. */
   fail(choose?: (seen: SeenRequest) => Fault | undefined): void
   /** All requests since the start. */
   readonly seen: readonly SeenRequest[]
@@ -50,7 +50,7 @@ export async function startFaultProxy(s3: S3Server): Promise<FaultProxy> {
     const { pathname, search } = new URL(incoming.url ?? '/', s3.endpoint)
     const asked = { method: incoming.method ?? 'GET', path: decodeURIComponent(pathname), query: search }
     seen.push(asked)
-    // A client that has gone is none of its business.
+    // The client may have disconnected.
     void answer(asked, incoming, response).catch(() => response.destroy())
   })
 
@@ -72,13 +72,13 @@ export async function startFaultProxy(s3: S3Server): Promise<FaultProxy> {
       return await put(asked.path, incoming, response)
     const onward = request(new URL(incoming.url ?? '/', s3.endpoint), {
       method: asked.method,
-      // The signature counts the host that the client knows.
+      // The signature covers the host that the client knows.
       headers: incoming.headers,
       setHost: false,
     })
     incoming.pipe(onward)
     const [reply]: IncomingMessage[] = await once(onward, 'response')
-    if (reply === undefined) throw new TypeError('a response comes with its event')
+    if (reply === undefined) throw new TypeError('the event has no response')
     if (fault.reset === 'after') {
       await buffer(reply)
       return void incoming.socket.resetAndDestroy()
@@ -103,7 +103,7 @@ export async function startFaultProxy(s3: S3Server): Promise<FaultProxy> {
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const address = server.address()
-  if (typeof address !== 'object' || address === null) throw new TypeError('listens on no port')
+  if (typeof address !== 'object' || address === null) throw new TypeError('the server has no port')
   return {
     endpoint: `http://127.0.0.1:${address.port}`,
     seen,
@@ -132,7 +132,7 @@ async function refuse(
   response: ServerResponse,
 ): Promise<void> {
   incoming.resume()
-  const text = `<?xml version="1.0" encoding="UTF-8"?><Error><Code>${codes[status]}</Code><Message>so the test says</Message></Error>`
+  const text = `<?xml version="1.0" encoding="UTF-8"?><Error><Code>${codes[status]}</Code><Message>injected fault</Message></Error>`
   response.writeHead(status, { 'content-type': 'application/xml', connection: 'close' }).end(text)
   await once(response, 'close')
 }

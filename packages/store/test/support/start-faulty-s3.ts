@@ -3,7 +3,7 @@ import { ensureVersitygw } from '../../../../scripts/ensure-versitygw.mjs'
 import { type FaultProxy, startFaultProxy } from './start-fault-proxy.ts'
 import { type S3Server, startS3 } from './start-s3.ts'
 
-/** A server that speaks S3, where it can be had, and a proxy before it, until a test file ends; no fault outlasts a test. */
+/** Starts an S3 server, if it is available, and a proxy until the end of the test file. Faults end after each test. */
 export async function startFaultyS3(): Promise<{ s3: S3Server; proxy: FaultProxy } | undefined> {
   const program = await ensureVersitygw()
   if (program === undefined) return undefined

@@ -14,40 +14,39 @@ import {
 } from '@aws-sdk/client-s3'
 import { freePort } from '../../../server/test/support/free-port.ts'
 
-/** Who asks. */
 export interface S3User {
   readonly accessKeyId: string
   readonly secretAccessKey: string
 }
 
-/** Whom a statement of a policy lets do what. */
+/** The permission of a user in a policy. */
 export interface S3Right {
   readonly user: S3User
   readonly actions: readonly string[]
-  /** What follows the bucket's name: nothing for itself, `/*` for its objects. */
+  /** The part of the resource after the bucket's name: empty for the bucket, `/*` for its objects. */
   readonly on: string
 }
 
-/** A real server that speaks S3: versitygw, in a process of its own. */
+/** An S3 server: versitygw, in a separate process. */
 export interface S3Server {
   readonly endpoint: string
-  /** May do everything. */
+  /** The user with all permissions. */
   readonly root: S3User
-  /** Makes an empty bucket, and answers its name. */
+  /** Creates an empty bucket and returns its name. */
   bucket(): Promise<string>
-  /** Where the server keeps the objects of a bucket: one that is written there is one of its own. */
+  /** Returns the folder with the objects of a bucket. A file that is written there becomes an object. */
   folderOf(bucket: string): string
-  /** Makes somebody who may do nothing yet. */
+  /** Creates a user without permissions. */
   user(): Promise<S3User>
-  /** Says what users may do in a bucket. */
+  /** Sets the policy of a bucket. */
   allow(bucket: string, rights: readonly S3Right[]): Promise<void>
-  /** Ends the process and removes its objects. */
+  /** Kills the process and removes its objects. */
   stop(): Promise<void>
 }
 
 const root: S3User = { accessKeyId: 'root', secretAccessKey: 'root-secret' }
 
-/** @param program - the path of versitygw, from `ensureVersitygw`. */
+/** Starts versitygw. `program` is the path from `ensureVersitygw`. */
 export async function startS3(program: string): Promise<S3Server> {
   const folder = await mkdtemp(join(tmpdir(), 'serve-dist-s3-'))
   const [objects, users] = [join(folder, 'objects'), join(folder, 'users')]
@@ -118,7 +117,7 @@ export async function startS3(program: string): Promise<S3Server> {
   }
 }
 
-/** What a client of the SDK is told in the place of its environment. */
+/** Returns settings of the SDK that override its environment. */
 export function s3Settings(endpoint: string, user: S3User): S3ClientConfig {
   return {
     endpoint,
@@ -129,7 +128,7 @@ export function s3Settings(endpoint: string, user: S3User): S3ClientConfig {
   }
 }
 
-/** The same as environment variables, for processes and for `openStore`. */
+/** Returns the same settings as environment variables, for processes and for `openStore`. */
 export function s3Environment(endpoint: string, user: S3User): Record<string, string> {
   return {
     AWS_ENDPOINT_URL_S3: endpoint,
@@ -137,7 +136,7 @@ export function s3Environment(endpoint: string, user: S3User): Record<string, st
     AWS_ACCESS_KEY_ID: user.accessKeyId,
     AWS_SECRET_ACCESS_KEY: user.secretAccessKey,
     AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: 'true',
-    // No settings of this machine, and nobody is asked for some.
+    // Ignores the settings of this machine.
     AWS_CONFIG_FILE: '/dev/null',
     AWS_SHARED_CREDENTIALS_FILE: '/dev/null',
     AWS_EC2_METADATA_DISABLED: 'true',

@@ -5,18 +5,18 @@ import { importedUrl, isForeign } from '../environment/environment-url.ts'
 import { type Integration, frameworkBase } from '../integrations/frameworks.ts'
 import { readPackageFile } from '../read-package-file.ts'
 
-/** What an application imports. */
+/** The name that an application imports. */
 const clientImport = 'virtual:serve-dist/client'
 
 const resolvedImport = `\0${clientImport}`
 
-/** What client/client.js says for the URL of the file that names the current build, and a chunk until it has a name. */
+/** A placeholder in client/client.js for the URL of the file with the current build id. */
 const buildUrlToken = 'serve-dist:build-url'
 
-/** Where there is no build of a page: in development, in workers and on servers. */
+/** The module for development, workers and servers, where pages have no build. */
 const inert = 'export const watchForUpdates = () => () => {}\n'
 
-/** Where nothing else loads it. */
+/** The plugin for places where the module does nothing. */
 const inertPlugin = {
   name: 'serve-dist:client',
   enforce: 'pre',
@@ -25,8 +25,8 @@ const inertPlugin = {
 } satisfies Plugin
 
 /**
- * Gives applications `virtual:serve-dist/client`: a page that imports it reloads when a chunk of its build is gone, and
- * can be told of another build.
+ * Creates the plugin for `virtual:serve-dist/client`. A page that imports it reloads if a chunk of its build is gone,
+ * and can detect another build.
  */
 export function clientPlugin(integration: Integration): Plugin {
   let config: ResolvedConfig
@@ -35,7 +35,7 @@ export function clientPlugin(integration: Integration): Plugin {
 
     config: () => ({ worker: { plugins: () => [inertPlugin] } }),
 
-    // Up to Vite 7, what bundles dependencies in development does not ask plugins.
+    // Up to Vite 7, the optimizer of dependencies does not call plugins.
     configEnvironment: () => ({ optimizeDeps: { exclude: [clientImport] } }),
 
     configResolved: (resolved) => void (config = resolved),
@@ -44,7 +44,7 @@ export function clientPlugin(integration: Integration): Plugin {
       if (id !== resolvedImport) return undefined
       if (config.command !== 'build' || this.environment.config.consumer !== 'client') return inert
       const url = frameworkBase(config, integration) ?? (isRelative(config) ? undefined : config.base)
-      // Vite would take the token for a file, if it stood in `new URL` with import.meta.url by itself.
+      // In a plain `new URL(…, import.meta.url)`, Vite would treat the placeholder as a file.
       const expression =
         url === undefined
           ? `new URL(${JSON.stringify(buildUrlToken)}, '' + import.meta.url)`
@@ -52,7 +52,7 @@ export function clientPlugin(integration: Integration): Plugin {
       return readPackageFile('client/client.js').replace(`'${buildUrlToken}'`, () => expression)
     },
 
-    // Before minifiers, which may write another kind of quotes, and before hashes.
+    // Replace before minifiers run, because they may change quotes, and before hashes are computed.
     renderChunk(code, chunk) {
       if (!code.includes(buildUrlToken)) return null
       const text = new MagicString(code)
@@ -62,7 +62,7 @@ export function clientPlugin(integration: Integration): Plugin {
   }
 }
 
-/** Whether pages find the files of the build by where its chunks lie. */
+/** Returns whether pages resolve files relative to the location of chunks. */
 function isRelative(config: ResolvedConfig): boolean {
   return !/^\/|:/.test(config.base) && !isForeign(importedUrl(config, buildIdPath, ''))
 }

@@ -30,7 +30,7 @@ function refuseWarnings(message: string): void {
 }
 
 describe('environmentTypesText', () => {
-  test('types each value; one that may be missing is optional', () => {
+  test('types each value, and makes values optional that may be missing', () => {
     expect(environmentTypesText(settings.environment)).toBe(`// Written by serveDist() from its option "env".
 declare module 'virtual:serve-dist/env' {
   const env: {
@@ -46,7 +46,7 @@ declare module 'virtual:serve-dist/env' {
 })
 
 describe('declareEnvironment', () => {
-  test('writes into src where that is, and only what changed', () => {
+  test('writes into src if it exists, and only changes', () => {
     const root = temporaryRoot()
     mkdirSync(join(root, 'src'))
     const file = join(root, 'src/serve-dist-env.d.ts')
@@ -62,28 +62,28 @@ describe('declareEnvironment', () => {
   test.each([
     [undefined, 'serve-dist-env.d.ts'],
     ['types/env.d.ts', 'types/env.d.ts'],
-  ])('writes for envTypes %j to %s', (types, file) => {
+  ])('uses for envTypes %j the file %s', (types, file) => {
     const root = temporaryRoot()
     declareEnvironment({ ...settings, types }, root, refuseWarnings)
     expect(readFileSync(join(root, file), 'utf8')).toContain('readonly LIMIT: number')
   })
 
   test.skipIf(process.getuid?.() === 0 || process.platform === 'win32')(
-    'warns of a folder that is read-only',
+    'warns about a folder that is not writable',
     () => {
       const root = temporaryRoot()
       chmodSync(root, 0o555)
       const warnings: string[] = []
       declareEnvironment(settings, root, (message) => warnings.push(message))
-      expect(warnings).toEqual([expect.stringContaining('cannot be written')])
+      expect(warnings).toEqual([expect.stringContaining('cannot write ')])
     },
   )
 
-  test('warns where a folder stands in the place of the file', () => {
+  test('warns if a folder has the name of the file', () => {
     const root = temporaryRoot()
     mkdirSync(join(root, 'serve-dist-env.d.ts'))
     const warnings: string[] = []
     declareEnvironment(settings, root, (message) => warnings.push(message))
-    expect(warnings).toEqual([expect.stringMatching(/serve-dist-env\.d\.ts cannot be written \(/)])
+    expect(warnings).toEqual([expect.stringMatching(/^cannot write .*serve-dist-env\.d\.ts: /)])
   })
 })

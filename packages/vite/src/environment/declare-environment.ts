@@ -5,7 +5,7 @@ import { type EnvironmentVariable, type RuntimeEnvironment } from '@serve-dist/m
 import { environmentImport } from './environment-import.ts'
 import type { EnvironmentSettings } from './environment-settings.ts'
 
-/** Keeps the file with the types of the environment up to date; warns where it cannot be written. */
+/** Updates the file with the types of the environment. Warns if it cannot write the file. */
 export function declareEnvironment(
   { environment, types }: EnvironmentSettings,
   root: string,
@@ -16,16 +16,18 @@ export function declareEnvironment(
   const file = resolve(root, types ?? preset)
   const text = environmentTypesText(environment)
   try {
-    // Whoever watches the file builds again when it is written.
+    // Do not write equal text, because programs that watch the file would build again.
     if (readIfThere(file) === text) return
     mkdirSync(dirname(file), { recursive: true })
     writeFileSync(file, text)
   } catch (error) {
-    warn(`the types of "env" are not up to date: ${file} cannot be written (${reasonOf(error)})`)
+    warn(
+      `cannot write ${file}: ${reasonOf(error)}. The types of "env" are outdated. Make the file writable, or set another path with "envTypes".`,
+    )
   }
 }
 
-/** The text of the file: what `import env from 'virtual:serve-dist/env'` gives. */
+/** Returns the declaration of the module `virtual:serve-dist/env`. */
 export function environmentTypesText({ variables }: Pick<RuntimeEnvironment, 'variables'>): string {
   const fields = Object.entries(variables).map(([name, variable]) => {
     const isThere = variable.required === true || variable.default !== undefined

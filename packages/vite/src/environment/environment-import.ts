@@ -1,5 +1,5 @@
-/** What an application imports. */
+/** The name that an application imports. */
 export const environmentImport = 'virtual:serve-dist/env'
 
-/** What chunks import while they are put together, until each gets the real URL; no other text has it. */
+/** A placeholder in chunks for the URL of the environment module. It appears in no other text. */
 export const environmentToken = 'virtual:serve-dist/env?url-for-this-chunk'

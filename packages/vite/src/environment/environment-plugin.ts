@@ -24,22 +24,23 @@ import { environmentReader, readerModule, serverModule } from './server-module.t
 const resolvedImport = `\0${environmentImport}`
 
 /**
- * Gives applications `virtual:serve-dist/env`. In a client's build it is one module outside of the bundle, which chunks
- * import by its real URL; in a server's it reads the process's environment; in development it holds what Vite loads.
+ * Creates the plugin for `virtual:serve-dist/env`. In a client build, chunks import one module outside the bundle by
+ * its URL. In a server build, the module reads the process's environment. In development, it contains the values that
+ * Vite loads.
  */
 export function environmentPlugin(
   settings: EnvironmentSettings | undefined,
   { bundles }: EnvironmentWorkers,
 ): Plugin {
   let config: ResolvedConfig
-  /** Modules for browsers that import it. */
+  /** Client modules that import the environment. */
   const importing = new Set<string>()
 
   return {
     name: 'serve-dist:env',
     enforce: 'pre',
 
-    // Up to Vite 7, what bundles dependencies in development does not ask plugins.
+    // Up to Vite 7, the optimizer of dependencies does not call plugins.
     configEnvironment: () => ({ optimizeDeps: { exclude: [environmentImport] } }),
 
     configResolved(resolved) {
@@ -49,14 +50,17 @@ export function environmentPlugin(
       const { path, variables } = settings.environment
       if (publicDir !== '' && existsSync(join(publicDir, path))) {
         throw new OperatorError('SD_OPTION_INVALID', [
-          `${join(publicDir, path)}: the build writes the values of "env" to this file; rename yours, or choose another name by "envFileName"`,
+          `${join(publicDir, path)}: the build writes the values of "env" to a file of this name. Rename your file, or set another name with "envFileName".`,
         ])
       }
       declareEnvironment(settings, root, (message) => logger.warn(`[serve-dist] ${message}`))
       const secrets = Object.keys(variables).filter(isSecretName)
       warnOnce(
         resolved,
-        secrets.map((name) => `[serve-dist] env.${name}: everybody can read it in ${path}; is it a secret?`),
+        secrets.map(
+          (name) =>
+            `[serve-dist] env.${name}: all visitors can read this value in ${path}. Remove it from "env" if it is a secret.`,
+        ),
       )
     },
 
@@ -65,17 +69,19 @@ export function environmentPlugin(
       if (id !== environmentImport) return undefined
       if (settings === undefined) {
         this.error(
-          `"${environmentImport}": say what is in it by the option "env", such as serveDist({ env: { API_URL: { required: true } } })`,
+          `"${environmentImport}" has no values. Declare them in the option "env", such as serveDist({ env: { API_URL: { required: true } } }).`,
         )
       }
-      // `moduleSideEffects`: no chunk imports it whose code does not use it.
+      // With `moduleSideEffects: false`, chunks that do not use the environment do not import it.
       if (!isForClients(this.environment.config, config))
         return { id: resolvedImport, moduleSideEffects: false }
       if (importer !== undefined) {
         importing.add(importer)
-        // Rolldown says so; Rollup has made it an import by then.
+        // Only Rolldown reports `require()`. Rollup has already converted it into an import.
         if ('kind' in asked && asked.kind === 'require-call')
-          this.error(`${placeOfImport(config.root, importer)}: no browser can require() a module; import it`)
+          this.error(
+            `${placeOfImport(config.root, importer)}: browsers cannot require() a module. Import it instead.`,
+          )
       }
       return { id: environmentToken, external: true, moduleSideEffects: false }
     },
@@ -88,12 +94,12 @@ export function environmentPlugin(
       if (problems.length > 0) {
         const { envDir, mode } = config
         const file = envDir === false ? '' : `, or in a file such as ${join(envDir, `.env.${mode}`)}`
-        this.error(`set these in the environment${file}:\n  ${problems.join('\n  ')}`)
+        this.error(`set these variables in the environment${file}:\n  ${problems.join('\n  ')}`)
       }
       return environmentModule(values)
     },
 
-    // Before the folder is touched.
+    // Check before the build writes to the folder.
     buildEnd: {
       order: 'pre',
       handler(error) {
@@ -102,7 +108,7 @@ export function environmentPlugin(
           try {
             return this.parse(code)
           } catch {
-            // The bundler may take what is no JavaScript.
+            // The bundler may accept modules that are not JavaScript.
             return undefined
           }
         }
@@ -114,7 +120,7 @@ export function environmentPlugin(
       },
     },
 
-    // Before minifiers, which may write another kind of quotes, and before hashes.
+    // Replace before minifiers run, because they may change quotes, and before hashes are computed.
     renderChunk(code, chunk) {
       if (settings === undefined || !code.includes(environmentToken)) return null
       const text = new MagicString(code)
@@ -139,21 +145,21 @@ export function environmentPlugin(
           for (const kind of ['imports', 'dynamicImports'] as const) {
             if (!file[kind].includes(environmentToken)) continue
             isImported = true
-            // Vite follows the names of files.
+            // Vite expects names of files.
             file[kind] = file[kind].map((name) => (name === environmentToken ? own : name))
           }
         }
         if (!isImported) {
-          // An application of several environments may import it in those for servers alone.
+          // In an application of several environments, only server code may import the environment.
           const isOfWorkers = [...bundles.values()].some(({ importers }) => importers.length > 0)
           if (config.builder === undefined && !config.isWorker && !isOfWorkers) warnOnce(config, [unused])
           return
         }
         if (bundle[path] !== undefined) {
-          this.error(`${path} is a file of the build already: choose another name by "envFileName"`)
+          this.error(`the build already contains ${path}. Set another name with "envFileName".`)
         }
         const source = environmentModule(environmentDefaults(settings.environment))
-        // The name puts it into Vite's own manifest, where chunks name it among their imports.
+        // With `name`, Vite's own manifest lists the file, which chunks name among their imports.
         this.emitFile({ type: 'asset', name: path, fileName: path, source })
       },
     },
@@ -170,21 +176,21 @@ export function environmentPlugin(
   }
 }
 
-const unused = `[serve-dist] env: no script for browsers imports "${environmentImport}", so a server of this build takes nothing from its environment`
+const unused = `[serve-dist] env: no script for browsers imports "${environmentImport}", so this build uses no variables of the server. Import it, or remove "env".`
 
-const externalMessage = `no browser finds "${environmentImport}", which rollupOptions.external leaves in; let it except this name`
+const externalMessage = `browsers cannot resolve "${environmentImport}", which rollupOptions.external matches. Exclude this name from that option.`
 
 function namedImportMessage(name: string): string {
-  return `"${name}" is no export of the environment; say import env from "${environmentImport}", and env.${name}`
+  return `the environment has no export "${name}". Write import env from "${environmentImport}", and env.${name}.`
 }
 
-/** Whether it is a script that Vite took for an asset, by `new URL('./sw.js', import.meta.url)`. */
+/** Returns whether Vite copied a script as an asset because of `new URL('./sw.js', import.meta.url)`. */
 function isCopy({ fileName, source }: Rollup.OutputAsset): boolean {
   return /\.[cm]?[jt]sx?$/.test(fileName) && importText.test(Buffer.from(source).toString())
 }
 
 function copyMessage({ fileName, originalFileNames }: Rollup.OutputAsset): string {
-  return `${fileName} (${originalFileNames.join(', ')}): Vite copies it as it is, and no browser finds "${environmentImport}"; make it an input of the build (build.rollupOptions.input), and register it with { type: 'module' }`
+  return `${fileName} (${originalFileNames.join(', ')}): Vite copies this script unchanged, so browsers cannot resolve "${environmentImport}". Make it an input of the build (build.rollupOptions.input), and register it with { type: 'module' }.`
 }
 
 function isForClients({ consumer }: { readonly consumer: string }, { command }: ResolvedConfig): boolean {

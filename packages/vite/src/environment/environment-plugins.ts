@@ -9,7 +9,7 @@ import { type EnvironmentWorkers, fileOf, forgetStarts, workerProblems } from '.
 import { outputFormatPlugin } from './output-format-plugin.ts'
 import { workerBundlePlugin, workerStartPlugin } from './worker-plugins.ts'
 
-/** The plugins that give pages and workers `virtual:serve-dist/env`. */
+/** Creates the plugins for `virtual:serve-dist/env` in pages and workers. */
 export function environmentPlugins(settings: EnvironmentSettings | undefined): Plugin[] {
   const workers: EnvironmentWorkers = { bundles: new Map(), starts: new Map() }
   return [
@@ -26,7 +26,10 @@ export function environmentPlugins(settings: EnvironmentSettings | undefined): P
   ]
 }
 
-/** A plugin for the build of the pages: makes workers modules, where the user has not chosen, and tells what cannot work. */
+/**
+ * Creates a plugin that builds workers as modules, unless the user has chosen a format, and rejects workers that cannot
+ * import the environment.
+ */
 function workersPlugin(settings: EnvironmentSettings | undefined, workers: EnvironmentWorkers): Plugin {
   let isFormatChosen = false
   let config: ResolvedConfig
@@ -44,7 +47,7 @@ function workersPlugin(settings: EnvironmentSettings | undefined, workers: Envir
 
     configResolved: (resolved) => void (config = resolved),
 
-    // Before the folder is touched, and when the plugin above has noted all.
+    // Check before the build writes to the folder, and after the plugin above has collected all workers.
     buildEnd: {
       order: 'pre',
       handler(error) {
@@ -56,7 +59,7 @@ function workersPlugin(settings: EnvironmentSettings | undefined, workers: Envir
         const problems = workerProblems(workers, { root, foreignBase, format: worker.format, isFormatChosen })
         if (problems.length === 0) return
         const message = `${environmentImport}:\n  ${problems.join('\n  ')}`
-        // After such an error, Rollup watches these alone.
+        // After an error, Rollup watches only these files.
         const importers = [...workers.bundles.values()].flatMap((bundle) => bundle.importers)
         const watchFiles = [...this.getModuleIds(), ...workers.bundles.keys(), ...importers].map(fileOf)
         this.error(Object.assign(new Error(message), { watchFiles }))

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { resolveServeDistOptions } from '../serve-dist-options.ts'
 
 describe('readEnvironmentOptions', () => {
-  test('fills in the defaults, and takes nothing from the environment without "env"', () => {
+  test('adds the defaults, and has no environment without "env"', () => {
     expect(resolveServeDistOptions({ env: { NAME: {} } }).environment).toEqual({
       environment: { path: 'serve-dist-env.js', prefix: '', variables: { NAME: { type: 'string' } } },
       types: undefined,
@@ -10,7 +10,7 @@ describe('readEnvironmentOptions', () => {
     expect(resolveServeDistOptions({ envPrefix: 'APP_' }).environment).toBeUndefined()
   })
 
-  test('tells every problem at once, with its place and the nearest name', () => {
+  test('reports all problems at once, with place and nearest name', () => {
     const wrong: object = {
       env: {
         'API-URL': {},
@@ -31,12 +31,12 @@ describe('readEnvironmentOptions', () => {
       message = String(error)
     }
     expect(message.split('\n').map((line) => line.trim())).toEqual([
-      'OperatorError: serveDist option env["API-URL"]: expected a name of letters, digits and "_" that does not begin with a digit',
+      'OperatorError: serveDist option env["API-URL"]: expected a name of letters, digits and "_" that does not start with a digit',
       'serveDist option env.LIMIT.type: expected one of "string", "number", "boolean", "json", found "nubmer"',
-      'serveDist option env.RELEASE.default: a required variable takes no default; remove one of the two',
+      'serveDist option env.RELEASE.default: a required variable cannot have a default. Remove one of the two.',
       'serveDist option env.SIZE.defualt: unknown; did you mean "default"?',
       'serveDist option env.FLAG: expected an object such as { "type": "string", "required": true }, found true',
-      'serveDist option env.ITEMS.default: expected a value that JSON holds as it is, found {}',
+      'serveDist option env.ITEMS.default: expected a value that JSON can represent, found {}',
       'serveDist option envPrefix: expected a beginning of names, such as "APP_", found "9"',
       'serveDist option envFileName: expected a file name such as "serve-dist-env.js", found "../env.js"',
       'serveDist option envTypes: expected false or a path such as "src/serve-dist-env.d.ts", found "env.ts"',

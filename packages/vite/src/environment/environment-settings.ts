@@ -1,31 +1,31 @@
 import { type EnvironmentType, OperatorError, type RuntimeEnvironment, s } from '@serve-dist/manifest'
 import { findNearestName } from '@serve-dist/foundation/text/find-nearest-name'
 
-/** What the application takes from the environment of the process that serves it. */
+/** Options for environment variables of the server. */
 export interface EnvironmentOptions {
   /**
-   * What `import env from 'virtual:serve-dist/env'` gives the application, by name: values that the server reads from
-   * its environment when it starts.
+   * The values of `import env from 'virtual:serve-dist/env'`, by name. The server reads them from its environment when it
+   * starts.
    *
    * @default none
    */
   readonly env?: Readonly<Record<string, EnvironmentVariableOptions>>
   /**
-   * What the names of the environment's variables begin with: `APP_` reads `API_URL` from `APP_API_URL`.
+   * The prefix of the environment variables. With `APP_`, the variable `APP_API_URL` sets `API_URL`.
    *
    * @default ''
    */
   readonly envPrefix?: string
   /**
-   * The file that holds the values, relative to the build's folder.
+   * The file that contains the values, relative to the output folder.
    *
    * @default 'serve-dist-env.js'
    */
   readonly envFileName?: string
   /**
-   * The file with the types of the values, relative to the root; `false` for none.
+   * The file with the types of the values, relative to the root. With `false` the plugin writes no types.
    *
-   * @default 'src/serve-dist-env.d.ts' where the root has `src`, else 'serve-dist-env.d.ts'
+   * @default 'src/serve-dist-env.d.ts', or `serve-dist-env.d.ts` if the root has no `src`
    */
   readonly envTypes?: string | false
 }
@@ -33,26 +33,26 @@ export interface EnvironmentOptions {
 /** One value of the environment. */
 export interface EnvironmentVariableOptions {
   /**
-   * How the variable's text is read.
+   * The type of the value. `json` parses the variable.
    *
    * @default 'string'
    */
   readonly type?: EnvironmentType
   /**
-   * Whether a server without it must not start.
+   * Whether the server refuses to start if the variable is not set.
    *
    * @default false
    */
   readonly required?: boolean
   /**
-   * What the application gets where the variable is not set.
+   * The value if the variable is not set.
    *
    * @default none: `undefined`
    */
   readonly default?: unknown
 }
 
-/** The same, resolved. */
+/** Resolved options of the environment. */
 export interface EnvironmentSettings {
   readonly environment: RuntimeEnvironment
   readonly types: string | false | undefined
@@ -69,7 +69,7 @@ export const environmentOptionNames = ['env', 'envPrefix', 'envFileName', 'envTy
 
 const environmentOptions = s.objectOf<GivenEnvironment>({
   env: s.optional(s.environmentVariables({ unknownKey })),
-  envPrefix: s.withDefault(s.text('a beginning of names, such as "APP_"', /^(?:[A-Za-z_]\w*)?$/), () => ''),
+  envPrefix: s.withDefault(s.text('a prefix of names, such as "APP_"', /^(?:[A-Za-z_]\w*)?$/), () => ''),
   envFileName: s.withDefault(
     s.text('a file name such as "serve-dist-env.js"', /^(?:[\w-][\w.-]*\/)*[\w-][\w.-]*\.m?js$/),
     () => defaultEnvironmentFile,
@@ -83,9 +83,9 @@ const environmentOptions = s.objectOf<GivenEnvironment>({
 })
 
 /**
- * Reads these options of the plugin. Without `env` there is no environment.
+ * Reads the options of the environment. Returns `undefined` without `env`.
  *
- * @throws OperatorError that lists every wrong option.
+ * @throws OperatorError that lists all invalid options.
  */
 export function readEnvironmentOptions(options: {
   readonly [Name in keyof EnvironmentOptions]?: unknown
@@ -106,5 +106,5 @@ export function readEnvironmentOptions(options: {
 
 function unknownKey(key: string, known: readonly string[]): string {
   const nearest = findNearestName(key, known)
-  return `unknown; ${nearest === undefined ? `expected ${known.join(', ')}` : `did you mean "${nearest}"?`}`
+  return `unknown name. ${nearest === undefined ? `Valid names: ${known.join(', ')}` : `Did you mean "${nearest}"?`}`
 }

@@ -13,7 +13,7 @@ describe('importedUrl', () => {
     ['', 'assets/deep/er/a.js', '../../../env.js'],
     ['https://cdn.example.org/app/', 'a.js', 'https://cdn.example.org/app/env.js'],
     ['//cdn.example.org/', 'a.js', '//cdn.example.org/env.js'],
-  ])('is, with the base %j and in %s, %s', (base, chunk, url) => {
+  ])('returns with the base %j, for the chunk %s, %s', (base, chunk, url) => {
     expect(importedUrl(rules(base), 'env.js', chunk)).toBe(url)
   })
 
@@ -23,13 +23,13 @@ describe('importedUrl', () => {
     [{ runtime: 'window.at("env.js")' }, '../env.js'],
     [{ relative: false }, '/env.js'],
     [undefined, '/env.js'],
-  ])('is, where renderBuiltUrl gives %j, %s', (rendered, url) => {
+  ])('returns, if renderBuiltUrl returns %j, %s', (rendered, url) => {
     expect(importedUrl(rules('/', rendered), 'env.js', 'assets/a.js')).toBe(url)
   })
 })
 
 test.each([[{ relative: true }], [{ runtime: 'window.at("env.js")' }], [undefined]])(
-  'importedUrl is on the host of the chunks where only pages name it (in scripts: %j)',
+  'importedUrl returns a URL on the host of the chunks if only pages name it (in scripts: %j)',
   (inScripts) => {
     const renderBuiltUrl = (path: string, { hostType }: { readonly hostType: string }) =>
       hostType === 'html' ? `https://cdn.example.org/${path}` : inScripts
@@ -45,7 +45,7 @@ describe('pageUrl', () => {
     ['./', 'deep/page.html', '../env.js'],
     ['https://cdn.example.org/app/', 'page.html', '/app/env.js'],
     ['//cdn.example.org/', 'page.html', '/env.js'],
-  ])('is, with the base %j and in %s, %s: on the host of the page', (base, page, url) => {
+  ])("returns with the base %j, for %s, %s on the page's host", (base, page, url) => {
     expect(pageUrl(rules(base), 'env.js', page)).toBe(url)
   })
 })

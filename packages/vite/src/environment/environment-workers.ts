@@ -2,51 +2,54 @@ import { existsSync, readFileSync } from 'node:fs'
 import { SourceMap } from 'node:module'
 import { relative, sep } from 'node:path'
 
-/** What the bundle of a worker does with the environment. */
+/** Facts about the bundle of a worker. */
 interface WorkerBundle {
-  /** The modules that import it. */
+  /** Modules that import the environment. */
   readonly importers: readonly string[]
-  /** What its first script imports it by. */
+  /** URL by which the worker's entry imports the environment. */
   readonly url: string
-  /** Whether no other script of it does. */
+  /** Whether only the entry imports the environment. */
   readonly isInFirstOnly: boolean
-  /** Whether the script that the worker starts from is a module: it imports, or says `import.meta`. */
+  /** Whether the entry is a module: it contains imports or `import.meta`. */
   readonly isModule: boolean
 }
 
-/** A place that starts a worker. */
+/** A place in the code that starts a worker. */
 export interface FoundStart {
-  /** The module in which it stands. */
+  /** The module that contains the place. */
   readonly module: string
-  /** The file that the worker starts from. */
+  /** The worker's entry. */
   readonly file: string
-  /** From 1. */
+  /** Line number from 1. */
   readonly line: number
-  /** `file`: of a module. `classic`: of a classic script. `blob`, `data`: of the worker's text in such a URL. */
+  /**
+   * `file`: starts a module. `classic`: starts a classic script. `blob`, `data`: starts from such a URL with the
+   * worker's text.
+   */
   readonly kind: 'file' | 'classic' | 'blob' | 'data'
-  /** Whether it stands in a worker. */
+  /** Whether a worker starts this worker. */
   readonly isNested: boolean
 }
 
-/** What a build knows of the workers that may import the environment. */
+/** Facts about workers that may import the environment. */
 export interface EnvironmentWorkers {
-  /** By the file that the worker starts from. */
+  /** Bundles by the worker's entry. */
   readonly bundles: Map<string, WorkerBundle>
-  /** By `startsKey` of the module that starts them, or of Vite's module of such a worker. */
+  /** Starts by `startsKey` of the module that starts the worker, or of Vite's module for the worker. */
   readonly starts: Map<string, readonly FoundStart[]>
 }
 
-/** How workers are built. */
+/** Rules for building workers. */
 export interface WorkerRules {
   readonly root: string
-  /** Vite's `base`, where it names another host. */
+  /** Vite's `base` if it contains another host. */
   readonly foreignBase: string | undefined
-  /** Vite's `worker.format`, and whether the user chose it. */
+  /** Vite's `worker.format`. */
   readonly format: string
   readonly isFormatChosen: boolean
 }
 
-/** What cannot work, each with its file and line. */
+/** Returns all workers that cannot work, each with file and line. */
 export function workerProblems({ bundles, starts }: EnvironmentWorkers, rules: WorkerRules): string[] {
   const problems = new Set<string>()
   const importLines = ({ importers }: WorkerBundle): string[] =>
@@ -55,7 +58,7 @@ export function workerProblems({ bundles, starts }: EnvironmentWorkers, rules: W
     if (rules.format === 'es' || bundle.importers.length === 0) continue
     for (const place of importLines(bundle))
       problems.add(
-        `${place}: a worker imports it, which takes a module, and Vite's option worker.format is '${rules.format}'; set it to 'es', or leave it out`,
+        `${place}: a worker imports the environment, but Vite's option worker.format is '${rules.format}'. Set it to 'es', or remove it.`,
       )
   }
   for (const start of [...starts.values()].flat()) {
@@ -76,31 +79,31 @@ function startProblem(
 ): string | undefined {
   const isReached = importers.length > 0
   if (kind === 'classic' && isModule && (isReached || !isFormatChosen))
-    return "the worker is a module and is started as a classic script; say new Worker(new URL('…', import.meta.url), { type: 'module' })"
+    return "the worker is a module but starts as a classic script. Write new Worker(new URL('…', import.meta.url), { type: 'module' })"
   if (!isReached) return undefined
   if (kind === 'data')
-    return 'a worker from a data: URL has no origin of its own and can import nothing; leave out ?inline'
+    return 'a worker from a data: URL has no origin and cannot import modules. Remove ?inline'
   if (kind === 'blob' && !isInFirstOnly)
-    return 'an inline worker cannot load the chunk that imports it; leave out ?inline'
+    return 'an inline worker cannot load the chunk that imports the environment. Remove ?inline'
   if (kind === 'blob')
-    return isNested ? 'an inline worker in a worker has no URL to import from; leave out ?inline' : undefined
+    return isNested ? 'a nested inline worker has no URL to import from. Remove ?inline' : undefined
   return foreignBase === undefined
     ? undefined
-    : `browsers start no worker from another origin (Vite's base is ${foreignBase}), and import maps do not reach into workers; start it by ?worker&inline, or send it the values by postMessage`
+    : `browsers cannot start workers from another origin (Vite's base is ${foreignBase}), and import maps do not apply in workers. Use ?worker&inline, or send the values with postMessage`
 }
 
-/** The same module may be of a page and of a worker. */
+/** Returns a key that separates modules of pages from the same modules in workers. */
 export function startsKey(module: string, isNested: boolean): string {
   return isNested ? `worker:${module}` : module
 }
 
-/** Forgets what a watched build knew of modules that are gone; those of workers are in graphs of their own. */
+/** Removes modules that a watched build no longer has. Modules of workers are in separate graphs, so they stay. */
 export function forgetStarts({ starts }: EnvironmentWorkers, modules: ReadonlySet<string>): void {
   for (const [key, found] of starts)
     if (found.every(({ isNested }) => !isNested) && !modules.has(key)) starts.delete(key)
 }
 
-/** The line of the code that an offset lies in, in the file as it was before other plugins changed it. */
+/** Returns the line of an offset in the source file, before plugins changed it. */
 export function originalLine(code: string, offset: number, map: unknown): number {
   const before = code.slice(0, offset).split('\n')
   const [line, column] = [before.length - 1, before.at(-1)?.length ?? 0]
@@ -118,22 +121,22 @@ export function originalLine(code: string, offset: number, map: unknown): number
   return 'originalLine' in found ? found.originalLine + 1 : line + 1
 }
 
-/** Where a module imports the environment: its file, relative to the root, and the line. */
+/** Returns the place where a module imports the environment: its file, relative to the root, and the line. */
 export function placeOfImport(root: string, module: string): string {
   return `${within(root, module)}:${lineOf(module, importText)}`
 }
 
-/** How it stands in the code of whoever imports it. */
+/** The import of the environment in a module's code. */
 export const importText: RegExp = /["'`]virtual:serve-dist\/env["'`]/
 
-/** The line of a module's file in which this text first stands, from 1; a module of a plugin may have no file. */
+/** Returns the first line of a module's file that contains the text, from 1. Modules of plugins may have no file. */
 export function lineOf(module: string, text: RegExp): number {
   const file = fileOf(module)
   const content = existsSync(file) ? readFileSync(file, 'utf8') : ''
   return content.slice(0, Math.max(content.search(text), 0)).split('\n').length
 }
 
-/** A module's file: its name without a query. */
+/** Returns a module's file: its id without the query. */
 export function fileOf(module: string): string {
   return module.replace(/\?.*$/s, '')
 }

@@ -14,6 +14,6 @@ test.each([
   ],
   [`import 'virtual:serve-dist/env'; import('virtual:serve-dist/env')`, []],
   ["import { STAGE } from './stage.js'; export { STAGE }; export const a = 1", []],
-])('namedImports of %s', (code, names) => {
+])('findNamedImports of %s', (code, names) => {
   expect(findNamedImports(parseAst(code))).toEqual(names)
 })

@@ -1,7 +1,10 @@
 import { environmentImport } from './environment-import.ts'
 import { textOf } from './worker-starts.ts'
 
-/** The names by which a module imports or passes on values of the environment, which has a default export alone. */
+/**
+ * Returns the names of values that a module imports or re-exports from the environment, which has only a default
+ * export.
+ */
 export function findNamedImports(program: unknown): string[] {
   const { body }: { readonly body?: unknown } = Object(program)
   const statements: readonly unknown[] = Array.isArray(body) ? body : []
@@ -14,7 +17,7 @@ export function findNamedImports(program: unknown): string[] {
   )
 }
 
-/** Of an `ImportSpecifier` or an `ExportSpecifier`; none where the default, or all, is taken without a name. */
+/** Returns the imported name of a specifier. Empty for default and namespace imports. */
 function importedName(specifier: unknown): string[] {
   const { type, imported, local } = Object(specifier)
   const node: unknown = type === 'ExportSpecifier' ? local : imported

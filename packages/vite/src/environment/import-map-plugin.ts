@@ -5,8 +5,8 @@ import { importedUrl, isForeign, nameInBundle, pageUrl } from './environment-url
 import { mapImport } from './import-map.ts'
 
 /**
- * Where chunks lie on another host, which is the same for every stage, each page says by an import map that the
- * environment is that of its own host.
+ * Creates a plugin that adds an import map to pages if chunks are on another host. The map redirects the environment
+ * module to the page's own host.
  */
 export function importMapPlugin({ environment: { path } }: EnvironmentSettings): Plugin {
   let config: ResolvedConfig
@@ -27,24 +27,27 @@ export function importMapPlugin({ environment: { path } }: EnvironmentSettings):
         try {
           return mapImport(html, from, to)
         } catch (cause) {
-          throw new Error(`${page}: its import map is no JSON, and must point ${from} to ${to}`, { cause })
+          throw new Error(
+            `${page}: its import map is not valid JSON. Fix it, because it must map ${from} to ${to}.`,
+            { cause },
+          )
         }
       },
     },
 
-    // When Vite has written its pages, those of a framework come from elsewhere.
+    // If Vite wrote no page, the framework renders the pages.
     writeBundle(_output, bundle) {
       const { from, to } = urls('')
       if (hasPages || !isForeign(from) || !isImportedIn(bundle, nameInBundle(config, path))) return
       const map = JSON.stringify({ imports: { [from]: to } })
       warnOnce(config, [
-        `[serve-dist] ${from}: chunks import the environment from there, whatever the stage is; put this into each page before its scripts: <script type="importmap">${map}</script>`,
+        `[serve-dist] chunks import the environment from ${from}, which is the same for all stages. Add this to each page, before its scripts: <script type="importmap">${map}</script>`,
       ])
     },
   }
 }
 
-/** Whether any chunk imports it, at once or later. */
+/** Returns whether a chunk imports the file, statically or dynamically. */
 function isImportedIn(bundle: object = {}, name: string): boolean {
   return Object.values(bundle).some(
     (file) => file.type === 'chunk' && [...file.imports, ...file.dynamicImports].includes(name),

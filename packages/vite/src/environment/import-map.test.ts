@@ -9,12 +9,12 @@ describe('mapImport', () => {
     '<script type="module" src="/a.js"></script>',
     '<script crossorigin type=module src="/a.js"></script>',
     '<link rel="modulepreload" href="/b.js"><script type="module" src="/a.js"></script>',
-  ])('puts the map before %s', (loader) => {
+  ])('inserts the map before %s', (loader) => {
     const head = '<head><!-- <script type="module" src="/x.js"></script> --><title>t</title>'
     expect(mapImport(`${head}${loader}</head>`, from, to)).toBe(`${head}${map}${loader}</head>`)
   })
 
-  test('adds a line to the map that a page has, and keeps the rest', () => {
+  test('adds an entry to the map of a page, and keeps the rest', () => {
     const own = '{ "integrity": { "/b.js": "sha384-A" }, "imports": { "b": "/b.js" }, "scopes": {} }'
     const page = `<!--<script type="importmap">{</script>--><script id="m" type='importmap'>${own}</script>`
     expect(mapImport(page, from, to)).toBe(
@@ -22,11 +22,11 @@ describe('mapImport', () => {
     )
   })
 
-  test('writes no text that ends the script', () => {
+  test('escapes text that would end the script', () => {
     expect(mapImport('<script type="module"></script>', '</script>', '/')).not.toContain('{"</script>')
   })
 
-  test('throws at a map that is no JSON', () => {
+  test('throws for a map that is not valid JSON', () => {
     expect(() => mapImport('<script type="importmap">{,}</script>', from, to)).toThrow(SyntaxError)
   })
 })

@@ -1,8 +1,8 @@
 /**
- * A page in which modules get another URL than the one that they import. An import map that is there already gets one
- * line more, and keeps the rest, for older browsers take no second one. Vite moves the map before all that loads a module.
+ * Redirects a module URL in a page by an import map. Adds an entry if the page already has a map, because older
+ * browsers ignore a second map. Vite moves the map before all elements that load modules.
  *
- * @throws SyntaxError where the page's own map is no JSON; browsers refuse it as well.
+ * @throws SyntaxError if the page's own map is not valid JSON. Browsers reject such a map.
  */
 export function mapImport(html: string, from: string, to: string): string {
   const own = firstElement(html, importMap)
@@ -25,13 +25,13 @@ function firstElement(
   html: string,
   form: RegExp,
 ): { readonly text: string; readonly start: number } | undefined {
-  // What stands in a comment is no element.
+  // Ignore elements in comments.
   for (const { 0: text, index: start } of html.matchAll(new RegExp(`<!--[\\s\\S]*?-->|${form.source}`, 'gi')))
     if (!text.startsWith('<!--')) return { text, start }
   return undefined
 }
 
-/** JSON that no parser of HTML takes for the end of the script. */
+/** Returns JSON that cannot end a script element. */
 function inScript(map: object): string {
   return JSON.stringify(map).replaceAll('<', String.raw`\u003c`)
 }

@@ -1,10 +1,10 @@
-/** A file of a bundle, as far as Rollup and Rolldown agree on it; assets import nothing. */
+/** A file of a bundle, with the fields that Rollup and Rolldown share. Assets have no imports. */
 export interface ImportingFile {
   readonly type: 'chunk' | 'asset'
   readonly imports?: readonly string[]
 }
 
-/** Whether a chunk imports a file at once, by itself or by way of other chunks. */
+/** Returns whether a chunk imports a file statically, directly or through other chunks. */
 export function importsEnvironment(
   chunk: ImportingFile,
   path: string,

@@ -9,7 +9,7 @@ const how = {
   parse: (code: string) => parseAst(code),
 }
 
-/** The text that the wrapper gives the worker when it runs. */
+/** Returns the text of the worker after the wrapper runs. */
 function textIn(wrapper: string): unknown {
   return runInNewContext(`${wrapper}; jsContent`)
 }
@@ -24,7 +24,7 @@ test.each([
   expect(textIn(rewritten ?? '')).toBe(expected)
 })
 
-test('importByExpression leaves what does not import the module', () => {
+test('importByExpression ignores workers that do not import the module', () => {
   for (const text of ['f("../env.js")', 'import "./env.js"'])
     expect(importByExpression(`const jsContent = ${JSON.stringify(text)};`, how)).toBeUndefined()
   expect(importByExpression('export default 1', how)).toBeUndefined()

@@ -1,9 +1,9 @@
 import { textOf, walk } from './worker-starts.ts'
 
-/** Parses a module: the bundler's own parser. */
+/** Parses a module with the bundler's parser. */
 export type Parse = (code: string) => unknown
 
-/** The text of an inline worker in Vite's wrapper of it, and where its literal stands. */
+/** The text of an inline worker, and the position of its literal in Vite's wrapper. */
 interface InlineText {
   readonly text: string
   readonly start: number
@@ -11,11 +11,11 @@ interface InlineText {
 }
 
 /**
- * Vite's wrapper of an inline worker whose import of the environment has a URL that the page makes when it starts the
- * worker: a `blob:` URL is no base for a relative one.
+ * Rewrites Vite's wrapper of an inline worker, so that the page computes the URL of the environment module when it
+ * starts the worker. Relative URLs do not work, because a `blob:` URL is not a base.
  *
- * @param expression - gives the URL where the wrapper runs.
- * @returns `undefined` where the worker's own text does not import the module.
+ * @param expression - computes the URL in the wrapper.
+ * @returns `undefined` if the worker's text does not import the module.
  */
 export function importByExpression(
   wrapper: string,
@@ -36,7 +36,7 @@ export function importByExpression(
 }
 
 export interface InlineImport {
-  /** What the worker imports the module by. */
+  /** URL by which the worker imports the module. */
   readonly url: string
   readonly expression: string
   readonly parse: Parse

@@ -1,14 +1,16 @@
 import type { Plugin } from 'vite'
 import type { EnvironmentSettings } from './environment-settings.ts'
 
-/** Refuses pages that say which bytes the module of the environment has, as plugins for `integrity` write it. */
+/**
+ * Creates a plugin that rejects pages with an `integrity` digest of the environment module, as some plugins write it.
+ */
 export function integrityPlugin({ environment: { path } }: EnvironmentSettings): Plugin {
   return {
     name: 'serve-dist:env-integrity',
     apply: 'build',
     enforce: 'post',
 
-    // When other plugins have changed all pages.
+    // Check after other plugins have changed the pages.
     writeBundle: {
       order: 'post',
       handler(_output, bundle) {
@@ -16,7 +18,7 @@ export function integrityPlugin({ environment: { path } }: EnvironmentSettings):
           if (file.type !== 'asset' || !file.fileName.endsWith('.html')) continue
           if (hasIntegrity(Buffer.from(file.source).toString(), path))
             this.error(
-              `${file.fileName}: "integrity" says which bytes ${path} has, and browsers refuse it with other values; let the plugin that writes it leave this file out`,
+              `${file.fileName}: "integrity" fixes the content of ${path}, so browsers reject other values. Exclude this file in the plugin that writes "integrity".`,
             )
         }
       },
@@ -24,7 +26,7 @@ export function integrityPlugin({ environment: { path } }: EnvironmentSettings):
   }
 }
 
-/** Whether an element of a page, or its import map, has the digest of a file. */
+/** Returns whether an element of a page, or its import map, contains the digest of a file. */
 export function hasIntegrity(html: string, path: string): boolean {
   const elements = html.match(/<(?:link|script)\b[^>]*>|"[^"]*"\s*:\s*"sha\d{3}-/gi) ?? []
   return elements.some(

@@ -1,12 +1,12 @@
-/** The first element that loads a module: import maps stand before it. */
+/** The first element that loads a module. Import maps must come before it. */
 const moduleLoader =
   /[ \t]*<(?:script\b[^>]*\btype\s*=\s*["']?module\b|link\b[^>]*\brel\s*=\s*["']?modulepreload\b)/i
 
-/** A page that asks for the module of the environment beside its first module. */
+/** Adds a preload of the environment module to a page, before its first module. */
 export function linkEnvironment(html: string, url: string): string {
-  // Up to Vite 7, what moves import maps before all that loads a module sees links with "/>" alone.
+  // Up to Vite 7, the code that moves import maps recognizes only links with "/>".
   const link = `<link rel="modulepreload" crossorigin href="${url.replaceAll('&', '&amp;').replaceAll('"', '&quot;')}" />`
-  // What stands in a comment loads nothing.
+  // Ignore elements in comments.
   const seen = html.replaceAll(/<!--[\s\S]*?-->/g, (comment) => '-'.repeat(comment.length))
   const place = moduleLoader.exec(seen)?.index ?? seen.search(/<\/head>/i)
   return place < 0 ? html : `${html.slice(0, place)}${link}\n${html.slice(place)}`

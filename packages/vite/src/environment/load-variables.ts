@@ -1,12 +1,12 @@
 import type { EnvironmentSource } from '@serve-dist/manifest'
 import type { ResolvedConfig } from 'vite'
 
-/** What Vite loads from `.env` files, with the environment of this process, which counts first. */
+/** Loads variables from `.env` files and from this process's environment, which has precedence. */
 export async function loadVariables({
   mode,
   envDir,
 }: Pick<ResolvedConfig, 'mode' | 'envDir'>): Promise<EnvironmentSource> {
-  // Only where it is needed: a project may have another version of Vite than the one that runs this build.
+  // Load on demand: the project may have another version of Vite than the one that runs this build.
   const { loadEnv } = await import('vite')
   return loadEnv(mode, envDir, '')
 }

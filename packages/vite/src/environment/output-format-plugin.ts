@@ -2,7 +2,7 @@ import type { Plugin, ResolvedConfig, Rollup } from 'vite'
 import { environmentImport, environmentToken } from './environment-import.ts'
 import { placeOfImport } from './environment-workers.ts'
 
-/** Refuses outputs of scripts that are no modules, for they cannot import the environment. */
+/** Creates a plugin that rejects outputs that are not modules, because they cannot import the environment. */
 export function outputFormatPlugin(): Plugin {
   let config: ResolvedConfig
   return {
@@ -11,7 +11,7 @@ export function outputFormatPlugin(): Plugin {
     apply: 'build',
     configResolved: (resolved) => void (config = resolved),
 
-    // Before Vite empties the folder.
+    // Check before Vite empties the folder.
     renderStart: {
       order: 'pre',
       sequential: true,
@@ -29,15 +29,15 @@ export function outputFormatPlugin(): Plugin {
 }
 
 function cureOf(format: string, config: ResolvedConfig): string | undefined {
-  // What plugin-legacy sets where it makes old chunks; on Vite 8 their format tells nothing.
+  // The legacy plugin sets this for chunks for old browsers. On Vite 8, their format does not show it.
   if (format === 'system' || 'isOutputOptionsForLegacyChunks' in config)
-    return 'chunks for old browsers cannot import a module; leave them out with legacy({ renderLegacyChunks: false })'
+    return 'chunks for old browsers cannot import a module. Disable them with legacy({ renderLegacyChunks: false })'
   if (['es', 'esm', 'module'].includes(format)) return undefined
-  return `an output of the format "${format}" cannot import a module; let rollupOptions.output.format or lib.formats be "es"`
+  return `output of the format "${format}" cannot import a module. Set rollupOptions.output.format or lib.formats to "es"`
 }
 
 function isImporter(info: Rollup.ModuleInfo | null): boolean {
-  // Rolldown does not say what it has left out.
+  // Rolldown does not report whether it excluded a module.
   if (info === null || ('isIncluded' in info && info.isIncluded === false)) return false
   return [...info.importedIds, ...info.dynamicallyImportedIds].includes(environmentToken)
 }

@@ -1,17 +1,17 @@
 import type { RuntimeEnvironment } from '@serve-dist/manifest'
 import { readPackageFile } from '../read-package-file.ts'
 
-/** The module that reads variables, as a part of the bundle of a server, which may run where no package is. */
+/** The module that reads variables. It is part of a server's bundle, because packages may be missing at run time. */
 export const environmentReader = '\0virtual:serve-dist/read-environment'
 
-/** The text of `environmentReader`, which the build of this package makes of what the server reads variables with. */
+/** Returns the text of `environmentReader`, which this package's build makes from the server's own code. */
 export function readerModule(): string {
   return readPackageFile('dist/environment/read-environment.js')
 }
 
 /**
- * The text of the environment's module for a server's bundle: it reads the process's environment when the application
- * first asks for a value, so that a bundle can be loaded where there are none.
+ * Returns the environment module for a server's bundle. It reads the environment at the first access, so that a bundle
+ * can load without the variables.
  */
 export function serverModule({ prefix, variables }: RuntimeEnvironment): string {
   const description = JSON.stringify(JSON.stringify({ prefix, variables }))
@@ -20,10 +20,10 @@ const environment = JSON.parse(${description})
 let known
 function valueOf(name) {
   if (known === undefined) {
-    // Vite's "define" may replace process.env, but not that of a variable of this function.
+    // Vite's "define" may replace process.env, so access it through a local variable.
     const { process } = globalThis
     const { values, problems } = readEnvironment(environment, process.env)
-    if (problems.length > 0) throw new Error('The environment of this process:\\n  ' + problems.join('\\n  '))
+    if (problems.length > 0) throw new Error('Environment variables of this process are missing or invalid:\\n  ' + problems.join('\\n  '))
     known = values
   }
   return Object.hasOwn(known, name) ? known[name] : undefined

@@ -14,7 +14,10 @@ import {
 import { importByExpression, type Parse } from './inline-worker.ts'
 import { findWorkerStarts } from './worker-starts.ts'
 
-/** A plugin for `worker.plugins`, behind the environment's own: notes what each worker's bundle imports. */
+/**
+ * Creates a plugin for `worker.plugins` that records the imports of each worker's bundle. It runs after the environment
+ * plugin.
+ */
 export function workerBundlePlugin(
   { environment }: EnvironmentSettings,
   { bundles }: EnvironmentWorkers,
@@ -53,8 +56,8 @@ function importsEnvironment(info: Rollup.ModuleInfo | null): boolean {
 }
 
 /**
- * A plugin for pages and for workers: notes where workers are started, and gives inline ones, which have no base for a
- * relative URL, the URL of the environment when they start. It comes after TypeScript, and before Vite takes workers out.
+ * Creates a plugin that records where workers start, and gives inline workers the absolute URL of the environment. It
+ * runs after TypeScript is removed, and before Vite extracts workers.
  */
 export function workerStartPlugin(
   { environment }: EnvironmentSettings,
@@ -126,7 +129,7 @@ function importInline(
 interface InlineContext {
   readonly config: ResolvedConfig
   readonly path: string
-  /** What the worker's text imports. */
+  /** URL that the worker's text imports. */
   readonly url: string
   readonly parse: Parse
 }

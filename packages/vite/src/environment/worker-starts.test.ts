@@ -15,7 +15,7 @@ test.each([
   [`new Worker(${url}, options)`, undefined],
   [`new Worker(${url}, { type })`, undefined],
   [`new Worker(${url}, { type: 'module', ...more })`, undefined],
-])('findWorkerStarts in %s', (code, isModule) => {
+])('findWorkerStarts finds the worker in %s', (code, isModule) => {
   expect(findWorkerStarts(parseAst(code))).toEqual([
     { url: './w.js', isModule, offset: code.search(/new (?:Shared)?Worker/) },
   ])
@@ -27,6 +27,6 @@ test.each([
   'new Worker(new URL("./w.js", location.href))',
   'new Worker(new URL(`./${name}.js`, import.meta.url))',
   `new Image(${url})`,
-])('findWorkerStarts finds none in %s', (code) => {
+])('findWorkerStarts finds no worker in %s', (code) => {
   expect(findWorkerStarts(parseAst(code))).toEqual([])
 })

@@ -1,14 +1,14 @@
-/** A place in a module that starts a worker from a file, as Vite knows such places. */
+/** A place in a module that starts a worker from a file, in the form that Vite recognizes. */
 export interface WorkerStart {
-  /** What the module says: `./worker.ts`. */
+  /** The URL in the code, such as `./worker.ts`. */
   readonly url: string
-  /** `undefined`: the options say it when they run. */
+  /** `undefined` if the value is only known at run time. */
   readonly isModule: boolean | undefined
-  /** Where it stands in the code. */
+  /** Position in the code. */
   readonly offset: number
 }
 
-/** Finds each `new Worker(new URL('…', import.meta.url), …)` and `new SharedWorker(…)` in the syntax tree of a module. */
+/** Finds each `new Worker(new URL('…', import.meta.url), …)` and `new SharedWorker(…)` in a module's syntax tree. */
 export function findWorkerStarts(program: unknown): WorkerStart[] {
   const starts: WorkerStart[] = []
   walk(program, (node) => {
@@ -18,10 +18,10 @@ export function findWorkerStarts(program: unknown): WorkerStart[] {
   return starts
 }
 
-/** A node of ESTree, as the parsers of Rollup and Rolldown give it. */
+/** An ESTree node from the parser of Rollup or Rolldown. */
 export type SyntaxNode = Readonly<Record<string, unknown>> & { readonly type: string }
 
-/** Calls `visit` with each node, in the order of the code. */
+/** Calls `visit` for each node in code order. */
 export function walk(value: unknown, visit: (node: SyntaxNode) => void): void {
   if (Array.isArray(value)) for (const item of value) walk(item, visit)
   if (!isNode(value)) return
@@ -33,7 +33,7 @@ function isNode(value: unknown): value is SyntaxNode {
   return typeof value === 'object' && value !== null && 'type' in value && typeof value.type === 'string'
 }
 
-/** The text of a literal, or of a template without expressions. */
+/** Returns the text of a string literal, or of a template without expressions. */
 export function textOf(node: unknown): string | undefined {
   if (!isNode(node)) return undefined
   if (node.type === 'Literal') return typeof node['value'] === 'string' ? node['value'] : undefined
@@ -64,7 +64,7 @@ function argumentsOf({ arguments: list }: SyntaxNode): readonly unknown[] {
 
 function saysModule(options: unknown): boolean | undefined {
   if (!isNode(options)) return false
-  // A shared worker may have only a name.
+  // A shared worker may have a name instead of options.
   if (textOf(options) !== undefined) return false
   if (options.type !== 'ObjectExpression' || !Array.isArray(options['properties'])) return undefined
   let isModule: boolean | undefined = false

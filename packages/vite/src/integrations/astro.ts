@@ -4,7 +4,7 @@ import { finishBuild } from '../pass/finish-build.ts'
 import { recordingPlugins } from '../plugin.ts'
 import type { ServeDistOptions } from '../serve-dist-options.ts'
 
-/** What Astro asks of an integration, as far as ours needs it. */
+/** The part of Astro's integration API that this integration uses. */
 export interface AstroIntegration {
   readonly name: string
   readonly hooks: {
@@ -20,8 +20,8 @@ export interface AstroIntegration {
 }
 
 /**
- * Compresses and describes the folder that Astro deploys, `dist` or `dist/client`, when its pages and images are there.
- * Put it last in `integrations`.
+ * Compresses and describes the folder that Astro deploys, `dist` or `dist/client`, after Astro has written pages and
+ * images. Put this integration last in `integrations`.
  */
 export default function serveDist(options: ServeDistOptions = {}): AstroIntegration {
   let root = ''
@@ -33,7 +33,7 @@ export default function serveDist(options: ServeDistOptions = {}): AstroIntegrat
         updateConfig({ vite: { plugins: recordingPlugins(options, 'astro') } })
       },
       async 'astro:build:done'({ dir, logger }) {
-        // Astro puts the time before the first line, which would shift the head of the table.
+        // Start with a line break: Astro prefixes the first line with the time.
         const log = {
           info: (text: string) => logger.info(`\n${text}`),
           warn: (text: string) => logger.warn(text),

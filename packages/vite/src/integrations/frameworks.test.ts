@@ -5,10 +5,10 @@ import { finish } from '@serve-dist/precompress'
 import { expect, onTestFinished, test } from 'vitest'
 import { hashedNameFacts } from './frameworks.ts'
 
-test('the promise of VitePress is about the names that it hashes, not about files of its public folder', async () => {
+test('the promise of VitePress covers hashed names, not files of its public folder', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'serve-dist-'))
   onTestFinished(() => rm(folder, { recursive: true, force: true }))
-  // As VitePress 1.6.4 writes them.
+  // File names of VitePress 1.6.4.
   const hashed = [
     'assets/chunks/theme.Bz1Ve7qJ.js',
     'assets/guide_start.md.DfjwGfBY.lean.js',

@@ -5,28 +5,28 @@ import type { ResolvedConfig } from 'vite'
 import { pluginName } from '../instances.ts'
 import { isIntegrationRegistered } from './registered-integrations.ts'
 
-/** A framework that writes into the folder when Vite has left it, so that only its integration can end its builds. */
+/** A framework that writes into the folder after Vite, so only its integration can finish its builds. */
 interface Framework {
   readonly title: string
-  /** The names of its Vite plugins. */
+  /** Matches the names of its Vite plugins. */
   readonly plugins: RegExp
-  /** What to write where; none where only the command can end a build. */
+  /** The fix in the framework's configuration. Absent if only the command can finish a build. */
   readonly cure?: string
-  /** The folder that is deployed, as far as the configuration of its first build tells. */
+  /** Returns the folder that is deployed, as far as the first build's configuration shows. */
   readonly folder: (config: ResolvedConfig) => string
-  /** When it is another one. */
+  /** A hint for configurations that use another folder. */
   readonly otherFolder?: string
-  /** Its own base path, where Vite is given a relative one. */
+  /** Returns the framework's own base path, if Vite gets a relative one. */
   readonly base?: (config: ResolvedConfig) => string | undefined
-  /** Where it puts what it hashes, if not into Vite's `build.assetsDir`. */
+  /** The folder of hashed files, if it is not Vite's `build.assetsDir`. */
   readonly assets?: string
-  /** The files whose names it hashes by contract, whoever writes them. */
+  /** Returns globs of files whose names the framework hashes by contract. */
   readonly promises: (assets: string) => readonly string[]
 }
 
-const instead = "and take serveDist() out of Vite's plugins"
+const instead = "and remove serveDist() from Vite's plugins"
 
-/** By the export of `@serve-dist/vite` that is the framework's integration, where there is one. */
+/** Frameworks by name. The name is also the export of `@serve-dist/vite` with the integration, if there is one. */
 const frameworks: Readonly<Record<string, Framework>> = {
   astro: {
     title: 'Astro',
@@ -49,7 +49,7 @@ const frameworks: Readonly<Record<string, Framework>> = {
     cure: `wrap the adapter in serveDist() of "@serve-dist/vite/sveltekit", ${instead}`,
     folder: () => 'build',
     otherFolder: 'with adapter-node: build/client',
-    // A text in quotes.
+    // The value is a quoted text.
     base: ({ define }) => define?.['__SVELTEKIT_PATHS_BASE__']?.slice(1, -1),
     assets: '_app',
     promises: (assets) => [`${assets}/immutable/**`],
@@ -62,21 +62,21 @@ const frameworks: Readonly<Record<string, Framework>> = {
       const { outDir }: { outDir?: unknown } = Object(Reflect.get(config, 'vitepress'))
       return typeof outDir === 'string' ? outDir : config.build.outDir
     },
-    // What `public/assets` has lies among it.
+    // The folder also contains files of `public/assets`.
     promises: (assets) => [`${assets}/**/*.????????.*`],
   },
   'react-router': {
     title: 'React Router',
     plugins: /^react-router$/,
-    cure: 'put serveDist() of "@serve-dist/vite/react-router" into "presets" of react-router.config too',
+    cure: 'also put serveDist() of "@serve-dist/vite/react-router" into "presets" of react-router.config',
     folder: (config) => {
       const { buildDirectory }: { buildDirectory?: unknown } = routerConfig(config)
       return join(typeof buildDirectory === 'string' ? buildDirectory : 'build', 'client')
     },
-    // Its route manifest, whose name has the hash of what lies in it.
+    // The route manifest, whose name contains a content hash.
     promises: (assets) => [`${assets}/manifest-????????.js`],
   },
-  // It copies `staticDirs` meanwhile.
+  // Storybook copies `staticDirs` during the build.
   storybook: {
     title: 'Storybook',
     plugins: /^storybook:/,
@@ -85,12 +85,12 @@ const frameworks: Readonly<Record<string, Framework>> = {
   },
 }
 
-/** Of the plugin's context: Vite says its version from 7 on. */
+/** The `meta` of the plugin's context. Vite 7 and later set its version. */
 export interface ViteMeta {
   readonly viteVersion?: string
 }
 
-/** The framework whose last hook the plugin does not see, so that it makes no pass. */
+/** Returns the framework that writes after the plugin's last hook, so that the plugin must not compress. */
 export function findLateFramework(config: ResolvedConfig, meta: ViteMeta | undefined): string | undefined {
   const name = frameworkOf(config)
   // With environments, React Router has written everything when the last one is built. Vite 6 has no hook for that.
@@ -99,7 +99,7 @@ export function findLateFramework(config: ResolvedConfig, meta: ViteMeta | undef
   return hasLastHook ? undefined : name
 }
 
-/** What the record of a framework's build says of hashed names; `assetsDirectory` as Vite has it. */
+/** Returns the facts about hashed names for the record. `assetsDirectory` is Vite's. */
 export function hashedNameFacts(
   name: string | undefined,
   assetsDirectory: string,
@@ -109,13 +109,13 @@ export function hashedNameFacts(
   return { assetsDirectory: assets, promises: framework?.promises(assets) ?? [] }
 }
 
-/** What an integration says of itself; neither, where the plugin stands among Vite's by itself. */
+/** Facts that an integration provides. Undefined values mean that the user added the plugin without an integration. */
 export interface Integration {
   readonly framework: string | undefined
   readonly base: string | undefined
 }
 
-/** What the record of a build says in a framework's own way; what its integration knows counts first. */
+/** Returns the facts of a record that depend on the framework. Facts of the integration have precedence. */
 export function frameworkFacts(
   config: ResolvedConfig,
   integration: Integration,
@@ -129,13 +129,13 @@ export function frameworkFacts(
   }
 }
 
-/** The base under which a framework serves a build, where it is another one than Vite's. */
+/** Returns the base of a framework's build if it differs from Vite's. */
 export function frameworkBase(config: ResolvedConfig, { framework, base }: Integration): string | undefined {
   const name = framework ?? frameworkOf(config)
   return base ?? (name === undefined ? undefined : frameworks[name]?.base?.(config))
 }
 
-/** Vite's, but for a React Router that writes a shell for all of its pages: it calls every build `custom`. */
+/** Returns Vite's type, or `spa` for React Router without prerendering. React Router sets `custom` for every build. */
 function appTypeOf(config: ResolvedConfig): ResolvedConfig['appType'] {
   const { ssr, prerender }: { ssr?: unknown; prerender?: unknown } = routerConfig(config)
   return ssr === false && !prerender ? 'spa' : config.appType
@@ -145,36 +145,38 @@ function routerConfig(config: ResolvedConfig): object {
   return Object(Object(Reflect.get(config, '__reactRouterPluginContext')).reactRouterConfig)
 }
 
-/** The first framework whose plugins stand among these. */
+/** Returns the first framework with a plugin in the list. */
 function frameworkOf({ plugins }: ResolvedConfig): string | undefined {
   return Object.keys(frameworks).find((name) =>
     plugins.some((plugin) => frameworks[name]?.plugins.test(plugin.name)),
   )
 }
 
-/** One line for a framework whose integration is missing, if it is. */
+/** Returns a warning if the framework's integration is missing. */
 export function describeMissingIntegration(name: string, config: ResolvedConfig): string[] {
   const framework = frameworks[name]
-  // The workers of SvelteKit read the configuration again, and build nothing.
+  // SvelteKit's workers only read the configuration.
   const isRead = process.env['SVELTEKIT_FORK'] !== undefined
   if (framework === undefined || isRead || isIntegrationRegistered(name)) return []
   const { title, cure, folder, otherFolder } = framework
   const shown = compressCommand(relative(process.cwd(), folder(config)) || '.', '@serve-dist/server')
   const other = otherFolder === undefined ? '' : ` (${otherFolder})`
   const command = `end the build with: ${shown}${other}`
-  const mended = cure === undefined ? command : `${cure}; or ${command}`
+  const mended = cure === undefined ? command : `${cure}, or ${command}`
   return [
-    `[${pluginName}] ${title} writes into the folder after Vite's build, so nothing is compressed here: ${mended}`,
+    `[${pluginName}] ${title} writes into the folder after Vite's build, so serve-dist compresses nothing here. To fix this, ${mended}`,
   ]
 }
 
-/** Never by importing `vite`: a project may have a new one at its top, and the old one below the framework that builds. */
+/**
+ * Rejects old versions without importing `vite`, because a project may contain a newer version than the framework uses.
+ */
 export function refuseOldVite(config: ResolvedConfig): void {
-  // The types are those of a later Vite.
+  // `environments` exists since Vite 6, although the type always has it.
   if (Reflect.has(config, 'environments')) return
   const cure =
     frameworkOf(config) === 'vitepress'
-      ? `VitePress 1 builds with Vite 5: take serveDist() out of "plugins", and wrap the configuration in the default export of "@serve-dist/vite/vitepress"`
-      : `an older one runs this build: take it out of "plugins", and run "${compressCommand(config.build.outDir, '@serve-dist/server')}" after the build`
-  throw new OperatorError('SD_VITE_UNSUPPORTED', `serveDist() works with Vite 6 and later, and ${cure}`)
+      ? `VitePress 1 builds with Vite 5. Remove serveDist() from "plugins", and wrap the configuration in the default export of "@serve-dist/vite/vitepress".`
+      : `an older version runs this build. Remove serveDist() from "plugins", and run "${compressCommand(config.build.outDir, '@serve-dist/server')}" after the build.`
+  throw new OperatorError('SD_VITE_UNSUPPORTED', `serveDist() needs Vite 6 or later: ${cure}`)
 }

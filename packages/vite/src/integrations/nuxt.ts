@@ -5,9 +5,11 @@ import { recordingPlugins } from '../plugin.ts'
 import type { ServeDistOptions } from '../serve-dist-options.ts'
 
 /**
- * A Nuxt module that compresses `.output/public` at the end of `nuxt build` and `nuxt generate`, and describes it in a
- * manifest: `modules: ['@serve-dist/vite/nuxt']`, or `[['@serve-dist/vite/nuxt', { … }]]` with options. Where Nuxt's
- * `ssr` is off, unknown addresses get the application's shell, `200.html`.
+ * A Nuxt module that compresses `.output/public` at the end of `nuxt build` and `nuxt generate`, and writes its
+ * manifest.
+ *
+ * Add it as `modules: ['@serve-dist/vite/nuxt']`, or `[['@serve-dist/vite/nuxt', { … }]]` with options. If Nuxt's `ssr`
+ * is off, unknown paths get the application's shell, `200.html`.
  */
 export default function serveDist(inline: ServeDistOptions, nuxt: NuxtLike): void {
   const { dev, _prepare: isPreparing, ssr, srcDir, app, vite } = nuxt.options
@@ -15,7 +17,7 @@ export default function serveDist(inline: ServeDistOptions, nuxt: NuxtLike): voi
   const options: ServeDistOptions = {
     ...inline,
     ...(!ssr && { serving: { fallback: 'spa', ...inline.serving } }),
-    // Nuxt publishes this folder of what Vite writes, and no other one.
+    // Nuxt publishes only this folder of Vite's output.
     ...(env && { envFileName: posix.join(app.buildAssetsDir, envFileName).replace(/^\//, '') }),
   }
   vite.plugins = [...(vite.plugins ?? []), ...recordingPlugins(options, 'nuxt', app.baseURL)]
@@ -24,10 +26,10 @@ export default function serveDist(inline: ServeDistOptions, nuxt: NuxtLike): voi
   nuxt.hook('nitro:config', (nitro) => {
     if (!nitro.compressPublicAssets) return
     nitro.compressPublicAssets = false
-    console.log('serve-dist compresses public files: nitro.compressPublicAssets is off in this build')
+    console.log('serve-dist compresses public files, so it disables nitro.compressPublicAssets in this build')
   })
   nuxt.hook('nitro:init', (nitro) => {
-    // Registered when the build is done, so that it runs after what other modules do at the end.
+    // Register late, so that this hook runs after the hooks of other modules.
     nuxt.hook('build:done', () => {
       nuxt.hook('close', async () => {
         await finishBuild({
@@ -43,7 +45,7 @@ export default function serveDist(inline: ServeDistOptions, nuxt: NuxtLike): voi
   })
 }
 
-/** What the module needs of Nuxt 3 and 4. */
+/** The part of Nuxt 3 and 4 that the module uses. */
 interface NuxtLike {
   readonly options: {
     readonly dev: boolean

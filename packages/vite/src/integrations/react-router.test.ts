@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import serveDist from './react-router.ts'
 
-test('the preset warns where Vite has no plugin of ours to ask', async () => {
+test("the preset warns if Vite's configuration lacks the plugin", async () => {
   const warnings: string[] = []
   const logger = { info: () => {}, warn: (text: string) => warnings.push(text) }
   await serveDist()
@@ -11,6 +11,6 @@ test('the preset warns where Vite has no plugin of ours to ask', async () => {
       viteConfig: { root: '.', plugins: [{ name: 'react-router' }], logger },
     })
   expect(warnings).toEqual([
-    expect.stringContaining('put serveDist() of "@serve-dist/vite" into Vite\'s "plugins"'),
+    expect.stringContaining('Add serveDist() of "@serve-dist/vite" to Vite\'s "plugins".'),
   ])
 })

@@ -4,8 +4,10 @@ import { findActiveInstance } from '../instances.ts'
 import type { PassLog } from '../pass/pass-request.ts'
 
 /**
- * A preset for react-router.config that compresses the client's folder at the end of `react-router build`, and describes
- * it in a manifest: `presets: [serveDist()]`. The plugin in Vite's configuration has the options, and knows the names that
+ * A preset for react-router.config that compresses the client's folder at the end of `react-router build` and writes
+ * its manifest.
+ *
+ * Add it as `presets: [serveDist()]`. The plugin in Vite's configuration has the options, and records the names that
  * the bundler hashed.
  */
 export default function serveDist(): ReactRouterPreset {
@@ -23,20 +25,20 @@ async function buildEnd({ reactRouterConfig, viteConfig }: ReactRouterBuild): Pr
   const plugin = findActiveInstance(plugins)
   if (plugin === undefined) {
     logger.warn(
-      '[serve-dist] nothing is compressed: put serveDist() of "@serve-dist/vite" into Vite\'s "plugins"',
+      '[serve-dist] the plugin is missing, so serve-dist compresses nothing. Add serveDist() of "@serve-dist/vite" to Vite\'s "plugins".',
     )
   }
   const folder = join(reactRouterConfig.buildDirectory, 'client')
   await plugin?.finish({ folder, root, log: logger })
 }
 
-/** A preset as React Router 7 and 8 take it. */
+/** A preset of React Router 7 and 8. */
 export interface ReactRouterPreset {
   readonly name: string
   readonly reactRouterConfig: () => { readonly buildEnd: (build: ReactRouterBuild) => Promise<void> }
 }
 
-/** What React Router says at the end of a build. */
+/** The result of a build that React Router passes to presets. */
 export interface ReactRouterBuild {
   readonly reactRouterConfig: { readonly buildDirectory: string }
   readonly viteConfig: {

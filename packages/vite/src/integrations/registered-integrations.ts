@@ -1,19 +1,24 @@
-// Not of this module: React Router loads our preset, which it transforms, beside the module of Vite's configuration.
+// A global symbol, because React Router loads its presets in a separate module graph.
 const keyOf = (name: string): symbol => Symbol.for(`@serve-dist/vite/${name}`)
 
-/** Notes that an integration of which a build's plugins do not tell stands in the framework's configuration. */
+/**
+ * Records that an integration is in the framework's configuration, for frameworks whose Vite plugins do not show it.
+ */
 export function registerIntegration(name: 'react-router' | 'vite-ssg'): void {
   Reflect.set(globalThis, keyOf(name), true)
 }
 
-/** Whether `registerIntegration` heard of it. */
+/** Returns whether `registerIntegration` was called for the integration. */
 export function isIntegrationRegistered(name: string): boolean {
   return Reflect.has(globalThis, keyOf(name))
 }
 
-/** What to do about files that somebody wrote after the pass. vite-ssg has no plugin: it tells its pages of itself. */
+/**
+ * Returns the fix for files that were written after the compression. vite-ssg has no plugin, but sets an environment
+ * variable.
+ */
 export function describeLateWriterFix(command: string): string {
   return process.env['VITE_SSG'] === 'true' && !isIntegrationRegistered('vite-ssg')
-    ? `vite-ssg writes its pages after Vite's build: take serveDist() from "@serve-dist/vite/vite-ssg"`
-    : `run this when all is written: ${command} (and give serveDist({ pass: false }) where your build ends with it)`
+    ? `vite-ssg writes its pages after Vite's build. Import serveDist() from "@serve-dist/vite/vite-ssg".`
+    : `Run this command after the last program that writes files: ${command}. If your build already ends with it, set serveDist({ pass: false }).`
 }

@@ -5,8 +5,8 @@ import { isInside } from '../record/output-folders.ts'
 import type { ServeDistOptions } from '../serve-dist-options.ts'
 
 /**
- * Wraps an adapter of SvelteKit: when it has written the build, what browsers may ask for is compressed and described
- * in a manifest: `adapter: serveDist(adapter({ fallback: '404.html' }))`.
+ * Wraps an adapter of SvelteKit. After the adapter has written the build, the wrapper compresses the files for browsers
+ * and writes their manifest: `adapter: serveDist(adapter({ fallback: '404.html' }))`.
  */
 export default function serveDist<Adapter extends AdapterLike>(
   adapter: Adapter,
@@ -15,7 +15,7 @@ export default function serveDist<Adapter extends AdapterLike>(
   const { vite } = adapter
   return {
     ...adapter,
-    // From SvelteKit 3 on, adapters bring Vite plugins.
+    // Since SvelteKit 3, adapters can contain Vite plugins.
     vite:
       typeof vite === 'function'
         ? (context: never) => withRecording(vite(context), options)
@@ -28,7 +28,7 @@ export default function serveDist<Adapter extends AdapterLike>(
         folder = resolve(target)
         return writeClient.call(builder, target)
       }
-      // adapter-node has variants of its own, of which ours would be a second set.
+      // Disable the variants of adapter-node, which would duplicate those of serve-dist.
       builder.compress = async (target) =>
         isInside(join(folder, 'x'), resolve(target)) ? [] : await compress.call(builder, target)
       builder.generateFallback = async (file) => {
@@ -38,7 +38,7 @@ export default function serveDist<Adapter extends AdapterLike>(
       await adapter.adapt(builder)
       if (folder === '') {
         console.warn(
-          `serve-dist: ${adapter.name} wrote nothing that can be served: use adapter-static or -node`,
+          `serve-dist: ${adapter.name} wrote no files that the server can serve. Use adapter-static or adapter-node.`,
         )
         return
       }
@@ -57,18 +57,18 @@ export default function serveDist<Adapter extends AdapterLike>(
   }
 }
 
-/** What an adapter asks of Vite, with our plugin after all others. */
+/** Adds the recording plugins after the adapter's own Vite plugins. */
 function withRecording(vite: AdapterVite = {}, options: ServeDistOptions): AdapterVite {
   const { plugins = [] } = vite
   const { pre = [], post = [] } = Array.isArray(plugins) ? { pre: plugins } : plugins
-  // SvelteKit, whose pages never pass here, warns of plugins that have this hook.
+  // SvelteKit warns about plugins with this hook, because its pages never reach it.
   const ours = recordingPlugins(options, 'sveltekit').map(
     ({ transformIndexHtml: _never, ...plugin }) => plugin,
   )
   return { ...vite, plugins: { pre, post: [...post, ...ours] } }
 }
 
-/** What the wrapper needs of an adapter of SvelteKit 2 and 3. */
+/** The part of adapters of SvelteKit 2 and 3 that the wrapper uses. */
 interface AdapterLike {
   readonly name: string
   readonly vite?: AdapterVite | ((context: never) => AdapterVite)

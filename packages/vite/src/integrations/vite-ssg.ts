@@ -6,8 +6,8 @@ import type { ServeDistOptions } from '../serve-dist-options.ts'
 import { registerIntegration } from './registered-integrations.ts'
 
 /**
- * The plugin for vite-ssg, in the place of the one for Vite alone: it compresses and describes the folder when all pages
- * are rendered, after an `ssgOptions.onFinished` of your own.
+ * Creates the plugin for vite-ssg, which replaces the one for Vite. It compresses and describes the folder after all
+ * pages are rendered and your own `ssgOptions.onFinished` has run.
  */
 export default function serveDist(options: ServeDistOptions = {}): Plugin[] {
   let client: ResolvedConfig
@@ -41,5 +41,5 @@ export default function serveDist(options: ServeDistOptions = {}): Plugin[] {
   ]
 }
 
-/** What vite-ssg adds to the configuration of Vite. */
+/** Vite's configuration with the options of vite-ssg. */
 type SsgConfig = UserConfig & { ssgOptions?: { onFinished?: () => void | Promise<void> } }

@@ -7,7 +7,7 @@ import { recordingPlugins } from '../plugin.ts'
 import type { ServeDistOptions } from '../serve-dist-options.ts'
 import { hashedNameFacts } from './frameworks.ts'
 
-/** What a configuration of VitePress has, as far as ours changes it. */
+/** The part of VitePress's configuration that the wrapper changes. */
 export interface VitePressConfig {
   vite?: { plugins?: unknown[] }
   buildEnd?(site: VitePressSite): unknown
@@ -22,7 +22,7 @@ interface VitePressSite {
 }
 
 /**
- * Compresses and describes the folder that VitePress deploys when its pages are there: `export default
+ * Compresses and describes the folder that VitePress deploys, after its pages are written: `export default
  * withServeDist(defineConfig({ … }))`.
  */
 export default function withServeDist<Config extends VitePressConfig>(
@@ -47,9 +47,11 @@ export default function withServeDist<Config extends VitePressConfig>(
   }
 }
 
-/** VitePress 1 brings Vite 5, where the plugin cannot run: there the pass must do without what the bundler knows. */
+/**
+ * Returns whether the plugin can run. VitePress 1 contains Vite 5, so the compression gets no facts from the bundler.
+ */
 function hasEnvironments(): boolean {
-  // Of the project, or of the command that runs, wherever it was started.
+  // Resolve from the project, or from the running command if it was started elsewhere.
   const paths = [process.cwd(), dirname(realpathSync(process.argv[1] ?? '.'))]
   const vitepress = createRequire(import.meta.url).resolve('vitepress/package.json', { paths })
   const vite: unknown = createRequire(vitepress)('vite/package.json')

@@ -7,24 +7,24 @@ import { compareFolder } from '@serve-dist/server/folder'
 import { describeLateWriterFix } from '../integrations/registered-integrations.ts'
 import type { PassRequest } from './pass-request.ts'
 
-/** The passes of this process that came to their end, by folder. */
+/** Completed compressions of this process, by folder. */
 const finishedPasses = new Map<string, PassRequest>()
-/** The roots of the builds in this process: another one may have made the pass over a folder of theirs. */
+/** Roots of the builds in this process. Another process may have compressed their folders. */
 const projectRoots = new Set<string>()
 
-/** Compares the folder with its manifest when the process ends: whoever wrote later is told. */
+/** Compares the folder with its manifest when the process ends, and reports later changes. */
 export function checkFolderAtExit(pass: PassRequest): void {
   finishedPasses.set(pass.folder, pass)
   checkProjectAtExit(pass.root)
 }
 
-/** Looks at the folders of earlier builds of this project too when the process ends. */
+/** Also checks the folders of earlier builds of this project when the process ends. */
 export function checkProjectAtExit(root: string): void {
   if (projectRoots.size === 0) process.once('exit', reportChanges)
   projectRoots.add(root)
 }
 
-/** The passes of this process over folders of a project that were written to since. */
+/** Returns the compressions of this process whose folders have changed since. */
 export function findOutdatedPasses(root: string): PassRequest[] {
   return [...finishedPasses.values()].filter(
     (pass) => pass.root === root && findChanges(pass.folder).length > 0,
@@ -36,30 +36,30 @@ function reportChanges(): void {
     ({ root, record }) => projectRoots.has(root) && record.role === 'client',
   )
   for (const folder of new Set([...finishedPasses.keys(), ...known.map((stored) => stored.folder)])) {
-    // What happened to another build's folder before this process began is not this build's.
+    // Ignore changes of other builds' folders before this process started.
     const changes = findChanges(folder, finishedPasses.has(folder) ? 0 : performance.timeOrigin)
     if (changes.length === 0) continue
     const shown = relative(process.cwd(), folder) || '.'
     const what = changes.map(([how, paths]) => `${how}: ${joinFirstNames(paths)}`).join('; ')
     process.stderr.write(
-      `\n[serve-dist] ${shown} changed after its manifest was written: ${what}. The server cannot serve these files rightly; ${describeLateWriterFix(compressCommand(shown, '@serve-dist/server'))}\n`,
+      `\n[serve-dist] ${shown} changed after its manifest was written: ${what}. The server does not serve these files correctly. ${describeLateWriterFix(compressCommand(shown, '@serve-dist/server'))}\n`,
     )
     if (changes.some(([, paths]) => paths.some((path) => path.endsWith('.html')))) process.exitCode = 1
   }
 }
 
-/** In which ways a folder differs from its manifest. */
+/** Returns the differences between a folder and its manifest, by kind. */
 function findChanges(folder: string, since = 0): [how: string, paths: readonly string[]][] {
   const isLater = (path: string): boolean =>
     (statSync(join(folder, path), { throwIfNoEntry: false })?.ctimeMs ?? 0) >= since
   try {
     const manifest = parseManifest(readFileSync(join(folder, manifestPath), 'utf8'))
     const { unlisted, changed, missing } = compareFolder(folder, manifest)
-    return Object.entries({ 'written since': unlisted, changed, deleted: missing })
+    return Object.entries({ added: unlisted, changed, deleted: missing })
       .map(([how, paths]): [string, string[]] => [how, paths.filter(isLater)])
       .filter(([, paths]) => paths.length > 0)
   } catch {
-    // The folder is gone or was emptied for another build, or another release wrote its manifest: the server says so.
+    // The folder is missing or empty, or another release wrote its manifest. The server reports this.
     return []
   }
 }

@@ -4,17 +4,17 @@ import { resolveServeDistOptions, type ServeDistOptions } from '../serve-dist-op
 import type { PassRequest } from './pass-request.ts'
 import { runPasses } from './run-pass.ts'
 
-/** What an integration says of a build that its framework has finished; `folder` is the one that is deployed. */
+/** A finished build of a framework. `folder` is the folder that is deployed. */
 export interface FinishBuildOptions extends Omit<PassRequest, 'settings' | 'records'> {
-  /** What the user gave to the integration. */
+  /** The user's options of the integration. */
   readonly options: ServeDistOptions
 }
 
 /**
- * The pass over the final folder of a framework's build, with all that Vite's builds in this process and before it
- * wrote down. What is not given (`base` …) is taken from those records.
+ * Compresses the final folder of a framework's build, with the records of this and earlier processes. Missing facts
+ * (such as `base`) come from these records.
  *
- * @throws an error that names what went wrong: the folder cannot be compressed, or is over a budget.
+ * @throws an error if the compression fails or a budget is exceeded.
  */
 export async function finishBuild(build: FinishBuildOptions): Promise<void> {
   const { folder, root, options, ...facts } = build

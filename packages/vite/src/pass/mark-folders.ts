@@ -8,21 +8,21 @@ import type { BuildState } from '../record/build-state.ts'
 import { outermostFolders, outputFolders } from '../record/output-folders.ts'
 
 /**
- * The folders that an environment is about to change.
+ * Returns the folders that an environment is about to change.
  *
- * @param folder - that of the output which begins; all that are configured when none does yet.
+ * @param folder - folder of the output that starts. Without it, all configured folders.
  */
 export function foldersToChange({ config }: Environment, folder?: string): string[] {
   const configured = outputFolders(config)
-  // Vite empties all at once. If a plugin moved the output, nobody knows what happens to the others.
+  // Vite empties all folders at once. If a plugin moved the output, the other folders are unknown.
   const isMoved = folder !== undefined && !configured.includes(folder)
   return config.build.write ? outermostFolders(isMoved ? [folder] : configured) : []
 }
 
 /**
- * Marks these folders: if the build is killed or fails from here on, the server serves no part of it.
+ * Marks folders, so that the server rejects them if the build is killed or fails.
  *
- * @param isEmptied - whether Vite has emptied them already, where it does.
+ * @param isEmptied - whether Vite has already emptied the folders.
  */
 export async function markFolders(state: BuildState, folders: string[], isEmptied: boolean): Promise<void> {
   for (const folder of folders) {
@@ -31,30 +31,33 @@ export async function markFolders(state: BuildState, folders: string[], isEmptie
       await markUnfinished(folder)
       if (isEmptied) await removeVariants(folder)
     })
-    // Before its output begins, Vite may still take away what stands in the way.
+    // Before the output starts, a failure does not matter: Vite may still remove the obstacle.
     await (isEmptied ? marking : marking.catch(() => {}))
   }
 }
 
-/** Whether an environment's folders have lost what we wrote: some Vites empty them when a watched build begins. */
+/**
+ * Returns whether Vite removed the marks of an environment's folders. Some versions empty them when a watched build
+ * starts.
+ */
 export function wereFoldersEmptied({ config }: Environment): boolean {
   return !outputFolders(config).every(isMarkedFolder)
 }
 
-/** Whether a folder has our manifest or our mark. */
+/** Returns whether a folder has a manifest or a mark. */
 export function isMarkedFolder(folder: string): boolean {
   return existsSync(join(folder, manifestPath)) || existsSync(join(folder, pendingPath))
 }
 
-/** Says of the folders of a build that failed that they stay marked. */
+/** Warns that the folders of a failed build stay marked. */
 export async function warnAboutMarkedFolders({ logger }: Environment, state: BuildState): Promise<void> {
   const marked = [...state.marked]
   state.marked.clear()
   for (const folder of marked) {
-    // Vite may have emptied it since. The user must see the failure of the build, not this one in its place.
+    // Vite may have emptied the folder since. A failure here must not hide the failure of the build.
     await state
       .inTurn(async () => await markUnfinished(folder))
       .catch((error: unknown) => logger.warn(`[serve-dist] ${reasonOf(error)}`))
-    logger.warn(`[serve-dist] the build did not finish: ${folder} is not served until one does`)
+    logger.warn(`[serve-dist] the build did not finish, so the server rejects ${folder}. Build again.`)
   }
 }

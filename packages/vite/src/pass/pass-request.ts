@@ -1,26 +1,26 @@
 import type { BuildFacts, BuildRecord } from '@serve-dist/precompress'
 import type { ServeDistSettings } from '../serve-dist-options.ts'
 
-/** Who hears of a pass. */
+/** The log of a compression. */
 export interface PassLog {
   info(text: string): void
   warn(text: string): void
 }
 
-/** A folder that is final, and what is known of it. */
+/** A final folder and the facts about it. */
 export interface PassRequest extends Partial<
   Pick<BuildFacts, 'base' | 'appType' | 'assetsDirectory' | 'selection' | 'promises'>
 > {
-  /** Absolute. */
+  /** Absolute path. */
   readonly folder: string
-  /** Of the project. */
+  /** The project's root. */
   readonly root: string
   readonly settings: ServeDistSettings
-  /** What builds in this process wrote down. */
+  /** Records of builds in this process. */
   readonly records: readonly BuildRecord[]
   readonly log: PassLog
-  /** Whether a line that is drawn over may be shown. */
+  /** Whether to draw a progress line. */
   readonly drawsProgress?: boolean
-  /** Without variants, for a build that is followed by the next one in a moment. */
+  /** Whether to write no variants, because the build is watched and will be replaced soon. */
   readonly isWatched?: boolean
 }

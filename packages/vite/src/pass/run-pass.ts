@@ -6,7 +6,7 @@ import colors from 'picocolors'
 import { checkFolderAtExit } from './check-at-exit.ts'
 import type { PassRequest } from './pass-request.ts'
 
-/** Compresses the final folders of a build one after the other, and weighs them together. */
+/** Compresses the final folders of a build one after the other, then checks budgets for all of them. */
 export async function runPasses(requests: readonly PassRequest[]): Promise<void> {
   const reports: PrecompressReport[] = []
   for (const request of requests) {
@@ -33,7 +33,7 @@ async function runPass(request: PassRequest): Promise<PrecompressReport> {
       },
     })
     progress?.clear()
-    // A folder that another build looks at again is no news.
+    // Do not print the table if nothing changed.
     const isNews = isWatched !== true && report.written.length + report.removed.length > 0
     if (isNews) log.info(formatPass(report, { colors: colors.isColorSupported }))
     return report
@@ -45,25 +45,25 @@ async function runPass(request: PassRequest): Promise<PrecompressReport> {
   }
 }
 
-/** Fails a build that is over a budget. A budget that no file counts towards is a warning. */
+/** Fails a build that exceeds a budget. Warns about a budget without files. */
 function enforceBudgets(
   reports: readonly PrecompressReport[],
   { settings: { budgets }, log }: PassRequest,
 ): void {
   const files = reports.flatMap(({ manifest }) => manifest.files)
-  // All passes have the rules of one plugin.
+  // All folders have the rules of the same plugin.
   const results = checkBudgets({ ...reports[0]?.manifest, files }, budgets)
   for (const result of results) {
     if (result.outcome === 'unmatched') log.warn(`[serve-dist] budget ${describeBudget(result)}`)
   }
   const exceeded = results.filter(({ outcome }) => outcome === 'exceeded').map(describeBudget)
   if (exceeded.length > 0) {
-    const message = ['This build weighs more than its budgets allow:', ...exceeded].join('\n  ')
+    const message = ['This build exceeds its budgets:', ...exceeded].join('\n  ')
     throw Object.assign(new Error(message), { stack: message })
   }
 }
 
-/** What an operator can mend is shown without stack and cause, which Vite would print as well. */
+/** Removes stack and cause from an `OperatorError`, because Vite would print them. */
 export function withoutStack(error: unknown, heading?: string): unknown {
   if (!(error instanceof OperatorError)) return error
   const shown = new OperatorError(error.code, error.problems, heading === undefined ? {} : { heading })

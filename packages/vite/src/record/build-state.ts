@@ -5,45 +5,45 @@ import { folderOf, type OutputPlace } from './output-folders.ts'
 import type { WrittenOutput } from './written-output.ts'
 
 /**
- * Where the build of one environment stands; `plugin.ts` says which hook leads from one to the next.
+ * The phase of an environment's build. `build-steps.ts` shows the transitions.
  *
- * - `idle`: it has not touched its folders.
- * - `building`: it changes them, and they are marked as unfinished.
- * - `written`: each output that began is on the disk.
- * - `finished`: the record is written, and whoever makes the pass has made it.
- * - `failed`: the folders hold a part of a build, and the user knows.
+ * - `idle`: the folders are unchanged.
+ * - `building`: the folders change and are marked as unfinished.
+ * - `written`: all outputs are on the disk.
+ * - `finished`: the record is written, and the compression is complete if this plugin runs it.
+ * - `failed`: the folders contain an incomplete build, and the user was warned.
  */
 type BuildPhase = 'idle' | 'building' | 'written' | 'finished' | 'failed'
 
-/** A folder that an environment wrote, and what was written down of it. */
+/** An output folder of an environment, and its record. */
 export interface RecordedFolder {
-  /** Absolute; it lies in no other one of the same environment. */
+  /** Absolute path. It is in no other folder of the same environment. */
   readonly folder: string
-  /** Of the project. */
+  /** The project's root. */
   readonly root: string
   readonly record: BuildRecord
-  /** Whether a pattern of the user breaks what the framework promises of names in it. */
+  /** Whether a pattern of the user breaks the framework's promise about names. */
   readonly breaksPromise: boolean
 }
 
-/** All that the plugin remembers of one environment. */
+/** The plugin's state for one environment. */
 export interface BuildState {
   phase: BuildPhase
-  /** Whether `buildApp` comes back to this environment when all others are built. */
+  /** Whether `buildApp` finishes this environment after all others are built. */
   isPartOfApp: boolean
-  /** The folders that carry our mark. */
+  /** The folders that are marked. */
   readonly marked: Set<string>
-  /** Each output that began, and what it wrote; a rebuild takes its place. */
+  /** Outputs by name. A value is missing until the output is written. */
   readonly outputs: Map<string, WrittenOutput | undefined>
-  /** What it wrote, since it is `written`. */
+  /** The output folders, from the phase `written` on. */
   folders: readonly RecordedFolder[]
-  /** The record of the names that are asked for in the folder of this output. */
+  /** Returns the names that were requested for an output's folder. */
   askedNames(place: OutputPlace): RequestedNames
-  /** Does one thing after the other, so that no rebuild writes into a folder while its manifest is made. */
+  /** Runs tasks one after the other, so that no rebuild writes into a folder during its compression. */
   inTurn(work: () => Promise<void>): Promise<void>
 }
 
-/** Not of a plugin: where environments do not share their configuration, each has a plugin of its own. */
+/** Global state, because each environment may have its own plugin instance. */
 const states = new WeakMap<Environment, BuildState>()
 
 export function buildStateOf(environment: Environment): BuildState {
@@ -53,7 +53,7 @@ export function buildStateOf(environment: Environment): BuildState {
 }
 
 function createBuildState(): BuildState {
-  // By folder: Rollup writes the outputs of a watcher at once, so that none is the current one.
+  // Separate by folder, because Rollup writes the outputs of a watcher concurrently.
   const asked = new Map<string, RequestedNames>()
   let last: Promise<void> = Promise.resolve()
   return {

@@ -2,19 +2,19 @@ import type { Plugin } from 'vite'
 import { isInlineWorker } from './policy-needs.ts'
 import { createRequestedNames, findHashedNames } from './find-hashed-names.ts'
 
-/** What the bundles of workers tell. */
+/** Facts from the bundles of workers. */
 export interface CollectedWorkers {
-  /** The names that were hashed, each with its stem. */
+  /** Hashed names and their stems. */
   readonly stems: Map<string, string>
-  /** The names of the files that workers start from. */
+  /** Names of the entry files of workers. */
   readonly scripts: Set<string>
-  /** The modules in workers that start inline workers. */
+  /** Modules in workers that start inline workers. */
   readonly inline: Set<string>
 }
 
 /**
- * A plugin for `worker.plugins`: Vite bundles each worker by itself and emits the result under its final
- * name, so only the worker's own bundle knows which names carry a hash, and which file the worker starts from.
+ * Creates a plugin for `worker.plugins`. Vite bundles workers separately and emits them under their final names, so
+ * only the worker's bundle knows its hashed names and its entry.
  */
 export function collectWorkers({ stems, scripts, inline }: CollectedWorkers): Plugin {
   const asked = createRequestedNames()

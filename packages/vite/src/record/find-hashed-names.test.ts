@@ -18,7 +18,7 @@ function asset(fileName: string, ...names: string[]): BundledFile {
   return { type: 'asset', fileName, names }
 }
 
-/** The record of assets that were emitted under these names, each with a content of its own. */
+/** Creates the requests for assets with these names, each with different content. */
 function askedFor(assetFileNames: string, ...names: string[]): RequestedNames {
   const asked = createRequestedNames()
   const record = asked.record(assetFileNames)
@@ -30,14 +30,14 @@ function upperCased(name: string): string {
   return name.toUpperCase()
 }
 
-describe('hashedNames of chunks', () => {
+describe('findHashedNames of chunks', () => {
   test.each([
     ['assets/index-!~{001}~.js', 'assets/index-Dvjc6kbW.js', 'assets/index-[hash].js'],
     ['!~{001}~/index.js', 'CYzL-fM_/index.js', '[hash]/index.js'],
     ['!~{001}~/!~{001}~.js', 'CYzL-fM_/CYzL-fM_.js', '[hash]/[hash].js'],
     ['assets/!~{00000000a}~.js', 'assets/DtFeYo_oDtFeYo.js', 'assets/[hash].js'],
     ['a(b)-!~{001}~.js', 'a(b)-Dvjc6kbW.js', 'a(b)-[hash].js'],
-  ])('%s became %s, of the stem %s', (preliminary, final, stem) => {
+  ])('returns for %s and %s the stem %s', (preliminary, final, stem) => {
     expect(findHashedNames([chunk(preliminary, final)], {}, nothingAsked)).toEqual(new Map([[final, stem]]))
   })
 
@@ -47,12 +47,12 @@ describe('hashedNames of chunks', () => {
     ['assets/index-!~{001}~.js', 'index.js'],
     ['!~{001}~.js', 'sw.js'],
     ['assets/index-!~{001}~.js', 'assets/index-Dvjc6kbW.js.txt'],
-  ])('%s became %s without a hash', (preliminary, final) => {
+  ])('returns no hash for %s and %s', (preliminary, final) => {
     expect(findHashedNames([chunk(preliminary, final)], {}, nothingAsked)).toEqual(new Map())
   })
 })
 
-describe('hashedNames of assets', () => {
+describe('findHashedNames of assets', () => {
   test.each([
     ['assets/[name]-[hash].[ext]', 'assets/logo-Czd1YBCc.svg', 'logo.svg', 'assets/logo-[hash].svg'],
     ['assets/[name]-[hash][extname]', 'assets/logo-Czd1YBCc.svg', 'logo.svg', 'assets/logo-[hash].svg'],
@@ -68,7 +68,7 @@ describe('hashedNames of assets', () => {
     ['assets/[name]-[hash].[ext]', 'assets/überall-CE2fndev.txt', 'überall.txt', 'assets/überall-[hash].txt'],
     ['assets/[name]-[hash].[ext]', 'assets/a+b (1)-CE2fndev.txt', 'a+b (1).txt', 'assets/a+b (1)-[hash].txt'],
     ['assets/[name]-[hash].[ext]', 'assets/x.min-CE2fndev.js', 'x.min.js', 'assets/x.min-[hash].js'],
-  ])('%s made %s', (assetFileNames, fileName, name, stem) => {
+  ])('returns for the pattern %s the file %s', (assetFileNames, fileName, name, stem) => {
     expect(findHashedNames([asset(fileName, name)], {}, askedFor(assetFileNames, name))).toEqual(
       new Map([[fileName, stem]]),
     )
@@ -80,30 +80,30 @@ describe('hashedNames of assets', () => {
       'assets/[name].[ext]',
       asset('assets/logo-Czd1YBCc.svg', 'logo-Czd1YBCc.svg'),
     ],
-    ['a file name of its own', pattern, asset('assets/logo-Czd1YBCc.svg')],
-    ['its own name as file name', pattern, asset('assets/es-template.js', 'es-template.js')],
+    ['a file name of a plugin', pattern, asset('assets/logo-Czd1YBCc.svg')],
+    ['a file name that equals the asset name', pattern, asset('assets/es-template.js', 'es-template.js')],
     ['another name', pattern, asset('assets/logo-Czd1YBCc.svg', 'other.svg')],
     ['a hash that is too short', pattern, asset('assets/logo-Czd1YBC.svg', 'logo.svg')],
     ['a source map', pattern, asset('assets/index-Czd1YBCc.js.map')],
-    ['a folder too many', pattern, asset('x/assets/logo-Czd1YBCc.svg', 'logo.svg')],
-  ])('%s proves nothing', (_, assetFileNames, file) => {
+    ['an additional folder', pattern, asset('x/assets/logo-Czd1YBCc.svg', 'logo.svg')],
+  ])('returns nothing for %s', (_, assetFileNames, file) => {
     const asked = askedFor(assetFileNames, ...(file.names ?? []), 'logo.svg')
     expect(findHashedNames([file], {}, asked)).toEqual(new Map())
   })
 
-  test('are none where nothing was asked', () => {
+  test('returns nothing without a request', () => {
     const chosen = asset('assets/logo-original.svg', 'logo.svg')
     expect(findHashedNames([chosen], {}, nothingAsked)).toEqual(new Map())
     expect(findHashedNames([chosen], {}, askedFor(pattern, 'other.svg'))).toEqual(new Map())
   })
 
-  test('are as many as were asked for under a name', () => {
+  test('returns at most as many files as were requested for a name', () => {
     const files = [asset('assets/a-Czd1YBCc.svg', 'a.svg'), asset('assets/a-CE2fndev.svg', 'a.svg')]
     expect(findHashedNames(files, {}, askedFor(pattern, 'a.svg', 'a.svg')).size).toBe(2)
     expect(findHashedNames(files, {}, askedFor(pattern, 'a.svg')).size).toBe(0)
   })
 
-  test('count one content once, given as a text or as bytes', () => {
+  test('counts equal content once, as text or bytes', () => {
     const files = [asset('assets/a-Czd1YBCc.svg', 'a.svg'), asset('assets/a-CE2fndev.svg', 'a.svg')]
     const asked = createRequestedNames()
     const record = asked.record(pattern)
@@ -111,14 +111,14 @@ describe('hashedNames of assets', () => {
     expect(findHashedNames(files, {}, asked).size).toBe(0)
   })
 
-  test('are told from a chosen one of another form', () => {
+  test('ignores a chosen name of another form', () => {
     const files = [asset('assets/a-Czd1YBCc.svg', 'a.svg'), asset('assets/a-abcdefgh.min.svg', 'a.svg')]
     expect(findHashedNames(files, {}, askedFor(pattern, 'a.svg'))).toEqual(
       new Map([['assets/a-Czd1YBCc.svg', 'assets/a-[hash].svg']]),
     )
   })
 
-  test('have the characters of a hash', () => {
+  test('requires the hash alphabet', () => {
     const file = asset('assets/logo-Czd1YBCc.svg', 'logo.svg')
     const asked = askedFor(pattern, 'logo.svg')
     expect(findHashedNames([file], { hashCharacters: 'hex' }, asked).size).toBe(0)
@@ -127,14 +127,14 @@ describe('hashedNames of assets', () => {
     expect(findHashedNames([hex], { hashCharacters: 'hex' }, asked).size).toBe(1)
   })
 
-  test('may have been changed by the output options', () => {
+  test("applies the output's sanitizeFileName", () => {
     const file = asset('assets/LOGO-Czd1YBCc.SVG', 'logo.svg')
     const asked = askedFor(pattern, 'logo.svg')
     expect(findHashedNames([file], { sanitizeFileName: upperCased }, asked).size).toBe(1)
     expect(findHashedNames([file], {}, asked).size).toBe(0)
   })
 
-  test('come from any of the names that one asset was emitted under', () => {
+  test('matches any name of an asset', () => {
     const file = asset('assets/a-Czd1YBCc.txt', 'b.txt', 'a.txt')
     expect(findHashedNames([file], {}, askedFor(pattern, 'a.txt')).size).toBe(1)
   })
@@ -143,7 +143,7 @@ describe('hashedNames of assets', () => {
 const logo: EmittedAsset = { names: ['logo.svg', 'mark.svg'], source: 'logo' }
 
 describe('createRequestedNames', () => {
-  test("calls the user's function as the bundler would", () => {
+  test("calls the user's function like the bundler", () => {
     const output = { calls: [] as unknown[] }
     function byUser(this: unknown, ...parameters: [EmittedAsset]): string {
       output.calls.push([this, ...parameters])
@@ -154,7 +154,7 @@ describe('createRequestedNames', () => {
     expect(output.calls).toEqual([[output, logo]])
   })
 
-  test('keeps nothing when that function fails', () => {
+  test('records nothing if the function throws', () => {
     const asked = createRequestedNames()
     const failing = asked.record(() => {
       throw new Error('by the user')

@@ -1,45 +1,45 @@
 import { createHash } from 'node:crypto'
 import { posix } from 'node:path'
 
-/** A file of a bundle, as far as Rollup and Rolldown agree on it. */
+/** A file of a bundle, with the fields that Rollup and Rolldown share. */
 export interface BundledFile {
   readonly type: 'chunk' | 'asset'
   readonly fileName: string
-  /** Of chunks: the name before the hashes were known, with a placeholder in the place of each. */
+  /** Of chunks: the name with placeholders instead of hashes. */
   readonly preliminaryFileName?: string
-  /** Of chunks: the module that stands for them. */
+  /** Of chunks: the id of the entry module. */
   readonly facadeModuleId?: string | null
-  /** Of assets: the names that they were emitted under; none when only a file name was given. */
+  /** Of assets: the names from which the file name was made. Empty if a plugin chose the file name. */
   readonly names?: readonly string[]
 }
 
-/** The part of an output's options that decides what a name becomes within a pattern. */
+/** Options of an output that decide how a pattern becomes a name. */
 export interface NamingRules {
   readonly hashCharacters?: 'base64' | 'base36' | 'hex' | undefined
   readonly sanitizeFileName?: unknown
   readonly entryFileNames?: unknown
 }
 
-/** What both bundlers hand to an `assetFileNames` function. */
+/** The argument of an `assetFileNames` function in both bundlers. */
 export interface EmittedAsset {
   readonly names: readonly string[]
   readonly source: string | Uint8Array
 }
 
-/** `assetFileNames` of an output, with whatever else the bundler hands to the function. */
+/** The option `assetFileNames` of an output. */
 type AssetFileNames<Asset extends EmittedAsset> = string | ((asset: Asset) => string)
 
-/** What a bundler asked of `assetFileNames`, which it does for no file whose name a plugin chose. */
+/** Requests of a bundler to `assetFileNames`. It makes none for files whose name a plugin chose. */
 export interface RequestedNames {
-  /** The digests of the contents that were asked for under a name, by the pattern that was the answer. */
+  /** Returns the digests of the contents that were requested for a name, by pattern. */
   patternsOf(name: string): ReadonlyMap<string, ReadonlySet<string>>
-  /** The same names, with a record of what was asked. */
+  /** Wraps `assetFileNames` to record each request. */
   record<Asset extends EmittedAsset>(
     assetFileNames: AssetFileNames<Asset> | undefined,
   ): (asset: Asset) => string
 }
 
-/** The default of Rollup and of Rolldown. */
+/** The default of Rollup and Rolldown. */
 const defaultPattern = 'assets/[name]-[hash][extname]'
 const noPatterns: ReadonlyMap<string, ReadonlySet<string>> = new Map()
 const defaultHashLength = 8
@@ -48,9 +48,11 @@ const chunkPlaceholder = /!~\{[\w$]+\}~/
 const patternPlaceholder = /\[(name|extname|ext|hash)(?::(\d+))?\]/
 
 /**
- * The file names of a bundle that the bundler put a content hash into, each with its stem: the name with `[hash]` in
- * the place of the hash. The name alone proves nothing: a chunk must come from a preliminary name with a placeholder,
- * an asset from a pattern with `[hash]` that was asked for.
+ * Returns the file names into which the bundler put a content hash, each with its stem: the name with `[hash]` instead
+ * of the hash.
+ *
+ * A name alone is not enough. A chunk must have a preliminary name with a placeholder, an asset a request with a
+ * `[hash]` pattern.
  */
 export function findHashedNames(
   files: readonly BundledFile[],
@@ -62,7 +64,7 @@ export function findHashedNames(
   return new Map([...chunks, ...hashedAssets(assets, rules, asked)])
 }
 
-/** Starts a record of names that nobody has asked for yet. */
+/** Creates an empty record of requests. */
 export function createRequestedNames(): RequestedNames {
   const patterns = new Map<string, Map<string, Set<string>>>()
 
@@ -89,8 +91,8 @@ export function createRequestedNames(): RequestedNames {
 }
 
 /**
- * The module of which `@vitejs/plugin-legacy` makes its polyfills, in a build of its own with this output's
- * `entryFileNames`; on Vite 8 the result comes as a chunk that was named already, without a placeholder.
+ * The module from which `@vitejs/plugin-legacy` builds its polyfills with this output's `entryFileNames`. On Vite 8,
+ * the resulting chunk already has a name, without a placeholder.
  */
 const legacyPolyfills = '\0vite/legacy-polyfills'
 
@@ -98,7 +100,7 @@ function prebuiltChunk(chunk: BundledFile, rules: NamingRules): NameAndStem[] {
   const { entryFileNames } = rules
   const pattern: unknown =
     typeof entryFileNames === 'function' ? Reflect.apply(entryFileNames, undefined, [chunk]) : entryFileNames
-  // The name that its own build gives it.
+  // The plugin's own build uses this name.
   const match = typeof pattern === 'string' ? formOf(pattern, 'polyfills', rules)?.exec(chunk.fileName) : null
   return match ? [[chunk.fileName, match.slice(1).join('[hash]')]] : []
 }
@@ -110,7 +112,7 @@ function hashedChunk(chunk: BundledFile, rules: NamingRules): NameAndStem[] {
   const { fileName, preliminaryFileName = '' } = chunk
   if (!chunkPlaceholder.test(preliminaryFileName)) return []
   const parts = preliminaryFileName.split(new RegExp(`(${chunkPlaceholder.source})`))
-  // The placeholder is as long as the hash; a plugin that renamed the chunk since took the hash away.
+  // The placeholder is as long as the hash. If a plugin renamed the chunk, the name does not match.
   const form = parts.map((part) =>
     chunkPlaceholder.test(part) ? `[\\w-]{${part.length}}` : escapePattern(part),
   )
@@ -134,19 +136,21 @@ function hashedAssets(
         const match = form?.exec(fileName)
         return match ? [[fileName, match.slice(1).join('[hash]')]] : []
       })
-      // More files than were asked for: a plugin chose one of these names, and nothing tells which.
+      // If there are more files than requests, a plugin chose one of the names, and it is unknown which.
       return candidates.length > contents.size ? [] : candidates
     }),
   )
 }
 
-/** What an asset of this name is called by this pattern, hashes between groups; nothing when the pattern has no hash. */
+/**
+ * Returns the pattern for file names of an asset, with groups around hashes. `undefined` if the pattern has no hash.
+ */
 function formOf(pattern: string, name: string, rules: NamingRules): RegExp | undefined {
   const sanitized = sanitize(name, rules)
   const extension = posix.extname(sanitized)
   const stem = sanitized.slice(0, sanitized.length - extension.length)
   const alphabet = hashAlphabets[rules.hashCharacters ?? 'base64']
-  // With two groups in the separator, `split` gives: text, key, length, text, key, length, text …
+  // With two groups in the separator, `split` returns: text, key, length, text, key, length, text …
   const parts = pattern.split(patternPlaceholder)
   let form = ''
   let isHashed = false
@@ -167,7 +171,7 @@ function sanitize(name: string, { sanitizeFileName }: NamingRules): string {
   return typeof sanitizeFileName === 'function' ? String(sanitizeFileName(name)) : name
 }
 
-/** Any single character may stand where the name has one that a bundler may find unsafe in a file name. */
+/** Matches any character for characters that a bundler may replace in file names. */
 function anyUnsafe(text: string): string {
   return escapePattern(text.replaceAll(/[^\w./-]/gu, '\0')).replaceAll('\0', '.')
 }

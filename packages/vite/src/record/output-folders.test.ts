@@ -16,7 +16,7 @@ describe('outermostFolders', () => {
       ['dist', 'dist-legacy'],
     ],
     [['dist', 'dist/..x'], ['dist']],
-  ])('of %j are %j', (folders, expected) => {
+  ])('returns for %j the folders %j', (folders, expected) => {
     expect(outermostFolders(folders.map((folder) => resolve(folder)))).toEqual(
       expected.map((folder) => resolve(folder)),
     )
@@ -34,7 +34,7 @@ describe('assetsDirectory', () => {
     ['../up', ''],
     ['/assets', ''],
     ['a/../..', ''],
-  ])('of %j is %j', (assetsDir, expected) => {
+  ])('returns for %j the folder %j', (assetsDir, expected) => {
     expect(assetsDirectory(assetsDir)).toBe(expected)
   })
 })

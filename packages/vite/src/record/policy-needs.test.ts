@@ -6,7 +6,7 @@ test.each([
   ['/src/w.js?inline&worker', true],
   ['/src/w.js?worker', false],
   ['/src/w.css?inline', false],
-  // A `data:` URL.
+  // This becomes a `data:` URL.
   ['/src/w.js?sharedworker&inline', false],
 ])('isInlineWorker(%j) is %s', (id, expected) => {
   expect(isInlineWorker(id)).toBe(expected)
@@ -15,12 +15,12 @@ test.each([
 const none = { inlineWorkers: [], announcers: [] }
 
 describe('policyNeeds', () => {
-  test('are none of a build with its own base, whose workers are files', () => {
+  test('returns nothing for a build with its own base and workers in files', () => {
     for (const base of ['/', './', '/app/', ''])
       expect(policyNeeds({ base, root: '/project' }, none)).toEqual([])
   })
 
-  test('name blob: for each inline worker, once', () => {
+  test('returns blob: once for each inline worker', () => {
     const id = '/project/src/w.js?worker&inline'
     const reason = 'the inline worker src/w.js?worker&inline'
     expect(policyNeeds({ base: '/', root: '/project' }, { ...none, inlineWorkers: [id, id] })).toEqual([
@@ -29,7 +29,7 @@ describe('policyNeeds', () => {
     ])
   })
 
-  test('name the style that SvelteKit gives to its announcer', () => {
+  test("returns the style of SvelteKit's announcer", () => {
     const code = '`<div id="svelte-announcer" aria-live="assertive" style="width: 1px"><!></div>`'
     const style = announcerStyle(code) ?? ''
     expect(style).toBe('width: 1px')
@@ -49,7 +49,7 @@ describe('policyNeeds', () => {
     ['https://cdn.example/app/', 'https://cdn.example'],
     ['http://cdn.example:8080/', 'http://cdn.example:8080'],
     ['//cdn.example/app/', 'cdn.example'],
-  ])('name the origin of the base %s', (base, origin) => {
+  ])('returns the origin of the base %s', (base, origin) => {
     const needs = policyNeeds({ base, root: '/project' }, none)
     expect(needs).toContainEqual({
       directive: 'script-src',

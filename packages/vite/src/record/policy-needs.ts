@@ -3,25 +3,28 @@ import { relative, sep } from 'node:path'
 import type { PolicyNeed } from '@serve-dist/precompress'
 import { isForeign } from '../environment/environment-url.ts'
 
-/** What of a build's code a `Content-Security-Policy` depends on. */
+/** Facts about a build's code that affect its `Content-Security-Policy`. */
 export interface PolicyFacts {
-  /** The modules that start inline workers. */
+  /** Modules that start inline workers. */
   readonly inlineWorkers: readonly string[]
-  /** The styles that `announcerStyle` found. */
+  /** Styles that `announcerStyle` found. */
   readonly announcers: readonly string[]
 }
 
-/** Whether a module is Vite's wrapper of a worker that becomes a `blob:` URL. */
+/** Returns whether a module is Vite's wrapper of a worker that becomes a `blob:` URL. */
 export function isInlineWorker(moduleId: string): boolean {
   return /[?&]worker(?:&|$)/.test(moduleId) && /[?&]inline\b/.test(moduleId)
 }
 
-/** The style of the element in which SvelteKit says where a click has led: its script writes it, so no page has it. */
+/**
+ * Returns the style of the element in which SvelteKit announces navigations. A script creates the element, so no page
+ * contains the style.
+ */
 export function announcerStyle(code: string): string | undefined {
   return /\bid="svelte-announcer"[^>]* style="([^"]*)"/.exec(code)?.[1]
 }
 
-/** What a `Content-Security-Policy` must name for these, and for files that lie on another origin. */
+/** Returns the sources that a `Content-Security-Policy` needs for these facts, and for files on another origin. */
 export function policyNeeds(
   { base, root }: { readonly base: string; readonly root: string },
   { inlineWorkers, announcers }: PolicyFacts,
@@ -45,7 +48,10 @@ export function policyNeeds(
   ]
 }
 
-/** The directives that rule over files which a build names by its base; a browser starts no worker of another origin. */
+/**
+ * Directives for files with the base in their URL. `worker-src` is missing, because browsers cannot start workers from
+ * another origin.
+ */
 const ofFiles = ['connect-src', 'font-src', 'img-src', 'manifest-src', 'media-src', 'script-src', 'style-src']
 
 function originNeeds(base: string): PolicyNeed[] {
@@ -53,7 +59,7 @@ function originNeeds(base: string): PolicyNeed[] {
   const { origin } = new URL(base, 'https://localhost')
   const source = base.startsWith('//') ? origin.slice('https://'.length) : origin
   const reason = `Vite's base is ${base}`
-  // A directive that is there no longer takes over what `default-src` says.
+  // Add 'self', because a directive replaces `default-src`.
   return ofFiles.flatMap((directive) =>
     ["'self'", source].map((text) => ({ directive, source: text, reason })),
   )

@@ -7,14 +7,14 @@ import { isInside, outermostFolders } from './output-folders.ts'
 import { policyNeeds } from './policy-needs.ts'
 import { describeFolder, type WrittenOutput } from './written-output.ts'
 
-/** The records of this process, for passes over folders that several builds wrote into. */
+/** Records of this process, for folders into which several builds write. */
 const recordedFolders = new Map<string, RecordedFolder>()
 
 export function recordsOfProject(root: string): BuildRecord[] {
   return foldersOf(root).map(({ record }) => record)
 }
 
-/** Whether a pattern of the user breaks what a framework promises; a build that was promised nothing breaks nothing. */
+/** Returns whether a pattern of the user breaks the framework's promise about hashed names. */
 export function breaksHashPromise(root: string): boolean {
   return foldersOf(root).some(({ breaksPromise }) => breaksPromise)
 }
@@ -23,13 +23,13 @@ function foldersOf(root: string): RecordedFolder[] {
   return [...recordedFolders.values()].filter((entry) => entry.root === root)
 }
 
-/** What the record of a build takes from elsewhere. */
+/** Settings and facts for the record of a build. */
 export interface Recording {
   readonly settings: ServeDistSettings
   readonly facts: Pick<BuildFacts, 'base' | 'appType' | 'assetsDirectory' | 'promises' | 'begun'>
 }
 
-/** Writes the record of each folder that these outputs of an environment went into. */
+/** Writes the record of each folder of these outputs. */
 export async function recordBuild(
   environment: Environment,
   outputs: readonly WrittenOutput[],
@@ -38,7 +38,7 @@ export async function recordBuild(
   const config = environment.getTopLevelConfig()
   const { root } = config
   const { include, exclude = [], codings, minimumSize, serving } = settings.precompress
-  // A user's own patterns may break what the framework promises: then only what the bundler hashed counts.
+  // If a user's pattern breaks the framework's promise, only names that the bundler hashed are immutable.
   const breaksPromise = outputs.some((output) => hasUnhashedNames(output, facts.promises))
   const folders: RecordedFolder[] = []
   for (const folder of outermostFolders(outputs.map((output) => output.folder))) {
@@ -66,13 +66,13 @@ export async function recordBuild(
   return folders
 }
 
-/** Whether a chunk without a hash lies where all names should have one. */
+/** Returns whether a chunk without a hash is in a folder of hashed names. */
 function hasUnhashedNames({ graph, stems }: WrittenOutput, promises: readonly string[]): boolean {
   const roots = promises.flatMap((glob) => (glob.endsWith('/**') ? glob.slice(0, -2) : []))
   return [...graph.keys()].some((name) => !stems.has(name) && roots.some((root) => name.startsWith(root)))
 }
 
-/** The folders inside this one that other environments write for servers, which nobody may be sent. */
+/** Returns subfolders with server code of other environments, which must not be published. */
 function privateFolders({ root, environments }: ResolvedConfig, folder: string): string[] {
   return Object.values(environments)
     .filter(({ consumer }) => consumer === 'server')

@@ -12,12 +12,12 @@ import { isForeign } from '../environment/environment-url.ts'
 import { announcerStyle, isInlineWorker, type PolicyFacts } from './policy-needs.ts'
 import { folderOf, isInside, type OutputPlace } from './output-folders.ts'
 
-/** The options of one output, as far as Rollup and Rolldown agree on them. */
+/** Options of an output that Rollup and Rolldown share. */
 export interface OutputOptions extends OutputPlace, NamingRules {
   readonly format?: string | undefined
 }
 
-/** A file of a bundle as far as Rollup, Rolldown and Vite agree on it; assets import nothing. */
+/** A file of a bundle, with the fields that Rollup, Rolldown and Vite share. Assets have no imports. */
 export interface WrittenFile extends BundledFile {
   readonly code?: string
   readonly imports?: readonly string[]
@@ -25,29 +25,29 @@ export interface WrittenFile extends BundledFile {
   readonly viteMetadata?: { readonly importedCss: ReadonlySet<string> }
 }
 
-/** What the bundler knows of the files of one output; names are relative to its folder. */
+/** The bundler's facts about an output. Names are relative to its folder. */
 export interface WrittenOutput {
-  /** Absolute. */
+  /** Absolute path. */
   readonly folder: string
-  /** The names with a hash in them, each with its stem. */
+  /** Hashed names and their stems. */
   readonly stems: ReadonlyMap<string, string>
   readonly graph: ReadonlyMap<string, ChunkNeeds>
-  /** The scripts of workers. */
+  /** Scripts of workers. */
   readonly workers: readonly string[]
   readonly policyFacts: PolicyFacts
-  /** What its chunks take from the environment of the process that serves them. */
+  /** The environment variables of the server that the chunks read. */
   readonly environment?: RuntimeEnvironment
 }
 
-/** What is known of an output besides its files. */
+/** Facts about an output from other sources than its files. */
 interface OutputKnowledge {
   readonly asked: RequestedNames
   readonly workers: CollectedWorkers
-  /** What the plugin's options say. */
+  /** From the plugin's options. */
   readonly environment: RuntimeEnvironment | undefined
 }
 
-/** Tells outputs apart, also those that share a folder, in this build and the next. */
+/** Returns a key that distinguishes outputs, also in the same folder, and is equal in the next build. */
 export function outputName({ dir, file, format, entryFileNames }: OutputOptions): string {
   return [folderOf({ dir, file }), file, format, entryFileNames].map(String).join('\0')
 }
@@ -61,9 +61,9 @@ export function describeOutput(
   const graph = new Map<string, ChunkNeeds>()
   for (const { type, fileName, names = [], imports = [], viteMetadata } of files) {
     const styles = [...(viteMetadata?.importedCss ?? [])]
-    // What another host has is no file of this build.
+    // Files on another host are not part of this build.
     if (type === 'chunk') graph.set(fileName, { imports: imports.filter((name) => !isForeign(name)), styles })
-    // Vite hands a finished worker over as an asset without a name of its own.
+    // Vite emits a finished worker as an asset without a name.
     const stem = names.length === 0 ? workers.stems.get(fileName) : undefined
     if (stem !== undefined) stems.set(fileName, stem)
   }
@@ -71,7 +71,7 @@ export function describeOutput(
   const scripts = names.filter((name) => workers.scripts.has(name))
   const inline = files.flatMap(({ moduleIds = [] }) => moduleIds.filter(isInlineWorker))
   const announcers = files.flatMap(({ code = '' }) => announcerStyle(code) ?? [])
-  // Its module is only there where a chunk imports it.
+  // The module exists only if a chunk imports it.
   const isImported = environment !== undefined && names.includes(environment.path)
   return {
     folder: folderOf(options),
@@ -83,7 +83,7 @@ export function describeOutput(
   }
 }
 
-/** What a record says of the files of a folder as they are on the disk, from the outputs that went into it or further below. */
+/** Returns the record's facts about the files of a folder on the disk, from all outputs in this folder. */
 export async function describeFolder(
   folder: string,
   outputs: readonly WrittenOutput[],
@@ -100,7 +100,7 @@ export async function describeFolder(
       environment = { ...output.environment, path: within(output.environment.path) }
     }
     for (const [name, stem] of output.stems) {
-      // Other plugins may have rewritten what the bundler had, or removed it.
+      // Another plugin may have rewritten or removed the file.
       const found = await digestOfFile(join(output.folder, name))
       if (found) hashed[within(name)] = { sha256: found.sha256, stem: within(stem) }
     }

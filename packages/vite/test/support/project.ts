@@ -6,26 +6,26 @@ import type { InlineConfig } from 'vite'
 import { onTestFinished } from 'vitest'
 import { createRecordingLogger, type RecordingLogger } from './recording-logger.ts'
 
-/** A project of Vite in a temporary folder that lasts as long as its test. */
+/** A Vite project in a temporary folder that is removed after the test. */
 export interface Project {
   readonly root: string
-  /** Keeps what Vite and the plugin log. */
+  /** Records the logs of Vite and the plugin. */
   readonly logger: RecordingLogger
   write(path: string, content: string | Uint8Array): Promise<void>
   read(path: string): Promise<string>
-  /** Every file below a folder, relative to it, sorted. */
+  /** Lists all files below a folder, relative to it, sorted. */
   list(folder?: string): Promise<string[]>
   manifest(folder?: string): Promise<Manifest>
-  /** The cache class of every file in the manifest, `i` for immutable. */
+  /** Returns the cache class of each file in the manifest. */
   classes(folder?: string): Promise<Record<string, string>>
-  /** The number of files of each cache class. */
+  /** Returns the number of files of each cache class. */
   classCounts(folder?: string): Promise<Record<string, number>>
   config(config: InlineConfig): InlineConfig
 }
 
 export async function createProject(files: Record<string, string | Uint8Array>): Promise<Project> {
   const root = await realpath(await mkdtemp(join(tmpdir(), 'serve-dist-vite-')))
-  // The cache is pruned when a pass is over already.
+  // Retry, because the cache is pruned in the background.
   onTestFinished(() => rm(root, { recursive: true, force: true, maxRetries: 5 }))
   const logger = createRecordingLogger()
   const project: Project = {
@@ -62,15 +62,15 @@ export async function createProject(files: Record<string, string | Uint8Array>):
   return project
 }
 
-/** Text that compresses well and that no bundler can shorten. */
+/** Returns text that compresses well and that no bundler can shorten. */
 export function prose(seed: string): string {
   return Array.from(
     { length: 60 },
-    (_, index) => `${seed} ${index} stands in this build to be compressed`,
+    (_, index) => `${seed} ${index} occurs in this build to be compressed`,
   ).join('. ')
 }
 
-/** A page, a script with a lazy one, a style: the least application that has every kind of file. */
+/** A page, a script, a lazy chunk and a style: the smallest application with every kind of file. */
 export const application: Record<string, string> = {
   'index.html': '<!doctype html><title>t</title><script type="module" src="/main.js"></script>',
   'main.js': `import './style.css'; console.log(${JSON.stringify(prose('main'))}); import('./lazy.js')`,

@@ -1,6 +1,6 @@
 import type { Logger } from 'vite'
 
-/** A logger that keeps what it is told. */
+/** A logger that records messages. */
 export interface RecordingLogger extends Logger {
   readonly infos: string[]
   readonly warnings: string[]

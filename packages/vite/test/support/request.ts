@@ -1,6 +1,6 @@
 import { request as open } from 'node:http'
 
-/** An answer as it came over the wire: nothing decoded, nothing followed. */
+/** A raw response without decoding or redirects. */
 export interface RawAnswer {
   readonly status: number
   readonly fields: NodeJS.Dict<string | string[]>
@@ -12,7 +12,7 @@ export interface RawRequest {
   readonly fields?: Record<string, string>
 }
 
-/** Asks the server on this port of the loopback address. */
+/** Sends a request to this port of the loopback address. */
 export function request(
   port: number,
   path: string,

@@ -10,16 +10,16 @@ const types: Readonly<Record<string, string>> = {
   '.svg': 'image/svg+xml',
 }
 
-/** A static host of somebody else, as the folder is on the disk: what it serves can be asked from any origin. */
+/** An independent static host that sends files as they are, and allows all origins. */
 export interface ServedFolder {
   readonly origin: string
-  /** The paths that were asked for. */
+  /** The requested paths. */
   readonly asked: string[]
-  /** What it serves from now on, under this path. */
+  /** Sets the folder and its URL path. */
   serve(folder: string, base?: string): void
 }
 
-/** Listens at once, so that a build can know the origin. */
+/** Starts the host before it has a folder, so that a build can use its origin. */
 export async function listenForFolder(fields: Record<string, string> = {}): Promise<ServedFolder> {
   let place = { folder: '', base: '/' }
   const asked: string[] = []

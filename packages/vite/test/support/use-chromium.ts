@@ -2,7 +2,7 @@ import { afterAll, beforeAll } from 'vitest'
 import { chromiumPath, launchChromium } from '../../../../e2e/src/launch-chromium.ts'
 import { type OpenedPage, openPage } from '../../../../e2e/src/open-page.ts'
 
-/** Starts Chromium for the tests of a file, if this machine has it; each page is open until its test ends. */
+/** Starts Chromium for the tests of a file, if it is available. Each page stays open until its test ends. */
 export function useChromium(): () => Promise<OpenedPage> {
   let browser: Awaited<ReturnType<typeof launchChromium>> | undefined
   beforeAll(async () => {

@@ -5,13 +5,13 @@ import serveDist from '../../src/index.ts'
 import type { Project } from './project.ts'
 import { type RawAnswer, type RawRequest, request } from './request.ts'
 
-/** What the tests use of Vite's module; the types of the newest stand for all. */
+/** The part of Vite's module that the tests use. The types are those of the newest version. */
 type Vite = Pick<typeof newest, 'build' | 'createBuilder' | 'createServer' | 'preview'>
 
-/** `8` or `6,7`: `verify` builds with the newest alone, `verify:all` with the others. */
+/** Versions of Vite as `8` or `6,7`. `verify` uses only the newest, `verify:all` the others. */
 const majors = (process.env['SERVE_DIST_VITES'] ?? '6,7,8').split(',')
 
-/** Whether this run is to test `Vite 8`, or whatever the name says. */
+/** Returns whether this run tests a version, such as `Vite 8`. */
 export function isChosen({ name }: { readonly name: string }): boolean {
   return majors.includes(name.slice('Vite '.length))
 }
@@ -19,16 +19,16 @@ export function isChosen({ name }: { readonly name: string }): boolean {
 /** Sends a request to a server. */
 export type Ask = (path: string, options?: RawRequest) => Promise<RawAnswer>
 
-/** A major version of Vite. The configurations have the plugin alone, unless they name others. */
+/** A major version of Vite. By default, its configurations contain only the plugin. */
 export interface TestedVite {
   readonly name: string
   readonly load: () => Promise<Vite>
   readonly build: (project: Project, config?: InlineConfig) => ReturnType<Vite['build']>
   /** Builds all environments. */
   readonly buildApp: (project: Project, config: InlineConfig) => Promise<void>
-  /** Builds again at each change, until the test ends. */
+  /** Builds after each change until the test ends. */
   readonly watch: (project: Project, config?: InlineConfig) => Promise<Rolldown.RolldownWatcher>
-  /** Shows the build until the test ends. */
+  /** Serves a preview until the test ends. */
   readonly preview: (project: Project, config?: InlineConfig) => Promise<Ask>
 }
 
@@ -66,14 +66,14 @@ function testedVite(name: string, load: () => Promise<Vite>): TestedVite {
   }
 }
 
-/** Every major version of Vite that the plugin works with; `SERVE_DIST_VITES` chooses among them. */
+/** All major versions of Vite that the plugin supports. `SERVE_DIST_VITES` selects some. */
 export const vites = all.filter(isChosen)
 
 function configOf(project: Project, config: InlineConfig = {}): InlineConfig {
   return project.config({ plugins: [serveDist()], ...config })
 }
 
-/** The versions differ in types that the tests do not touch. */
+/** Casts another version's module, whose types differ only where the tests do not use them. */
 function asVite(module: Record<keyof Vite, unknown>): Vite {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the functions are there, by the parameter's type
   return module as Vite

@@ -10,11 +10,11 @@ import { createPreviewSite } from './preview-site.ts'
 type Middleware = (...parameters: Parameters<PreviewMiddleware>) => Promise<void>
 
 /**
- * Answers a preview as production is answered. Our handler stands behind the middlewares of other plugins
- * and before Vite's own files; what `preview.proxy` claims passes it by. Without a build to answer from,
- * Vite answers, and a warning says why.
+ * Makes a preview answer like the production server. The handler runs after the middlewares of other
+ * plugins and before Vite's own files, and it skips paths of `preview.proxy`. Without a valid build, Vite
+ * answers and a warning gives the reason.
  *
- * `isGuarded`: whether Vite checks host and origin before it asks a plugin's middleware (not in Vite 6).
+ * `isGuarded`: whether Vite checks host and origin before it calls a plugin's middleware (not in Vite 6).
  */
 export async function configurePreview(
   server: PreviewServer,
@@ -33,7 +33,7 @@ export async function configurePreview(
       : currentHandler()
   }
 
-  // Before Vite's own middlewares: what the build knows.
+  // Known paths, before Vite's own middlewares.
   const answerKnown: Middleware = async (request, response, next) => {
     const handler = await handlerFor(request)
     if (handler === undefined) return next()
@@ -43,7 +43,7 @@ export async function configurePreview(
     handler(request, response, () => settle(answerUnknown(request, response, next), next))
   }
 
-  // Other plugins may answer what the build does not know, but Vite not with a page or a file.
+  // Other plugins may answer unknown paths, but Vite must not answer with a page or a file.
   const answerUnknown: Middleware = async (request, response, next) => {
     const handler = await handlerFor(request)
     const path = pathInBase(request.originalUrl ?? '/', base)
@@ -53,30 +53,33 @@ export async function configurePreview(
     else next()
   }
 
-  // Behind everybody: what nobody knows.
+  // The final 404 handler.
   const answerRest: Middleware = async (request, response, next) => {
     const handler = await handlerFor(request)
     if (handler === undefined) return next()
-    // Vite has taken the base off, and may have put `/index.html` in the place of the path.
+    // Vite has removed the base and may have replaced the path with `/index.html`.
     request.url = request.originalUrl
     handler(request, response)
   }
 
   middlewares.use((request, response, next) => settle(answerKnown(request, response, next), next))
   return () => {
-    // Where an application answers by itself, what nobody knows is left to it.
+    // An application with its own server answers unknown paths.
     if (config.appType === 'custom') return
     middlewares.use((request, response, next) => settle(answerRest(request, response, next), next))
   }
 }
 
-/** Connect answers the failure of a middleware. */
+/** Connect handles the error of a middleware. */
 function settle(answered: Promise<void>, next: PreviewNext): void {
   // oxlint-disable-next-line promise/no-callback-in-promise -- Connect's middlewares speak by callback
   answered.catch(next)
 }
 
-/** The path relative to the build's folder, decoded; nothing when it is not under `base` or malformed. */
+/**
+ * Returns the decoded path relative to the build's folder, or `undefined` outside of `base` or if
+ * malformed.
+ */
 function pathInBase(target: string, base: string): string | undefined {
   try {
     const path = decodeURIComponent(target.replace(/[?#].*$/s, ''))

@@ -3,7 +3,7 @@ import { resolvePreviewDistOptions } from './preview-dist-options.ts'
 import previewDist, { type PreviewDistOptions } from './vite.ts'
 
 describe('resolvePreviewDistOptions', () => {
-  test('hands each option to who takes it', () => {
+  test('separates the options of the handler from those of the site', () => {
     const rules = { prefer: 'smallest' } as const
     expect(resolvePreviewDistOptions({ fallback: '404', rules, verify: 'hash' })).toEqual({
       handler: { fallback: '404' },
@@ -11,14 +11,14 @@ describe('resolvePreviewDistOptions', () => {
     })
   })
 
-  test('says nothing of files that are looked for on the disk', () => {
+  test('ignores unlisted files if they are served from the disk', () => {
     expect(resolvePreviewDistOptions({ fileSystemFallback: true })).toEqual({
       handler: { fileSystemFallback: true },
       site: { unlisted: 'ignore' },
     })
   })
 
-  test('takes undefined for not given', () => {
+  test('treats undefined as absent', () => {
     const given: PreviewDistOptions = Object.fromEntries([['verify', undefined]])
     expect(resolvePreviewDistOptions(given)).toEqual({ handler: {}, site: {} })
   })
@@ -46,7 +46,7 @@ describe('previewDist', () => {
       '{"prefer":"smallest"}',
       'previewDist option prefer: unknown option; known options: fallback, fileSystemFallback, verify, memoryBudget, largestBody, rules, unlisted, noManifest, environment, envFile',
     ],
-  ])('refuses %s when the configuration is read', (given, message) => {
+  ])('rejects %s when the configuration is read', (given, message) => {
     const options: PreviewDistOptions = JSON.parse(given)
     expect(() => previewDist(options)).toThrow(
       expect.objectContaining({ code: 'SD_OPTION_INVALID', message }),

@@ -2,11 +2,11 @@ import { OperatorError, s } from '@serve-dist/manifest'
 import { handlerFields, type HandlerOptions } from '../handler-options.ts'
 import { loadFields, type LoadSiteOptions } from '../../load/load-options.ts'
 
-/** Options of the preview; the folder, the base and the logger are those of Vite's configuration. */
+/** Options of the preview. The folder, the base and the logger come from Vite's configuration. */
 export interface PreviewDistOptions
   extends Omit<HandlerOptions, 'onProblem'>, Omit<LoadSiteOptions, 'onWarning'> {}
 
-/** The same, by who takes it, checked. */
+/** The checked options for the handler and for the site. */
 export interface ResolvedPreviewDistOptions {
   readonly handler: HandlerOptions
   readonly site: LoadSiteOptions
@@ -17,9 +17,9 @@ const { onWarning: _warning, ...forSite } = loadFields
 const previewSchema = s.optionsOf({ ...forHandler, ...forSite })
 
 /**
- * Checks the options when the configuration is read, not when a preview starts.
+ * Checks the options when Vite reads its configuration, before a preview starts.
  *
- * @throws OperatorError that lists every wrong option, with what was found and what is expected.
+ * @throws OperatorError that lists each wrong option with its value and the expected values.
  */
 export function resolvePreviewDistOptions(options: PreviewDistOptions): ResolvedPreviewDistOptions {
   if (typeof options !== 'object' || options === null || Array.isArray(options)) {
@@ -36,7 +36,7 @@ export function resolvePreviewDistOptions(options: PreviewDistOptions): Resolved
         ...(fallback !== undefined && { fallback }),
         ...(fileSystemFallback !== undefined && { fileSystemFallback }),
       },
-      // What the manifest does not list is served from the disk.
+      // Unlisted files are expected if they are served from the disk.
       site: fileSystemFallback === true ? { ...site, unlisted: 'ignore' } : site,
     }
   } catch (error) {

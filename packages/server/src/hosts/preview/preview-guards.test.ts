@@ -18,7 +18,7 @@ describe('matchesProxy', () => {
     expect(matchesProxy(target, { [context]: 'http://localhost:1' })).toBe(expected)
   })
 
-  test('claims nothing without a proxy', () => {
+  test('matches nothing without a proxy', () => {
     expect(matchesProxy('/api', undefined)).toBe(false)
   })
 })
@@ -37,18 +37,18 @@ describe('passesHostChecks', () => {
     ['evil.example:4173', false],
     ['localhost.evil.example', false],
     ['', false],
-  ])('host %j: %s', (host, expected) => {
+  ])('checks the host %j: %s', (host, expected) => {
     const options = { allowedHosts: ['allowed.example', '.b.example'] }
     expect(passesHostChecks(request({ host }), options)).toBe(expected)
   })
 
-  test('leaves requests from other origins to Vite', () => {
+  test('rejects requests with an Origin', () => {
     expect(
       passesHostChecks(request({ host: 'localhost', origin: 'http://a.example' }), { allowedHosts: true }),
     ).toBe(false)
   })
 
-  test('asks nothing when every host is allowed', () => {
+  test('accepts every host if all hosts are allowed', () => {
     expect(passesHostChecks(request({ host: 'evil.example' }), { allowedHosts: true })).toBe(true)
   })
 })

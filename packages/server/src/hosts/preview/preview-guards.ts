@@ -3,7 +3,7 @@ import { isIP } from 'node:net'
 import { readHost } from '../../protocol/request-head.ts'
 import type { PreviewServerConfig } from './preview-server.ts'
 
-/** Whether `preview.proxy` answers this target, by Vite's own rule. */
+/** Returns whether `preview.proxy` answers this target, by Vite's own rule. */
 export function matchesProxy(target: string, proxy: PreviewServerConfig['preview']['proxy']): boolean {
   return Object.keys(proxy ?? {}).some(
     (context) => (context.startsWith('^') && new RegExp(context).test(target)) || target.startsWith(context),
@@ -11,8 +11,8 @@ export function matchesProxy(target: string, proxy: PreviewServerConfig['preview
 }
 
 /**
- * Whether Vite's checks of host and origin have nothing to say about a request: of doubtful ones it
- * decides itself, which in Vite 6 it does behind our back.
+ * Returns whether a request certainly passes Vite's host and origin checks. Vite decides about all others;
+ * Vite 6 does this after plugins.
  */
 export function passesHostChecks(
   { headers }: IncomingMessage,
@@ -22,7 +22,7 @@ export function passesHostChecks(
   return allowed === true || isAllowedHost(headers.host ?? '', allowed)
 }
 
-/** A rebinding attack needs a name that the attacker owns: an address or `localhost` is none. */
+/** Rebinding attacks need a domain name. IP addresses and `localhost` are safe. */
 function isAllowedHost(field: string, allowed: readonly string[]): boolean {
   const host = readHost(field)?.name.toLowerCase().replaceAll(/[[\]]/g, '') ?? ''
   if (isIP(host) !== 0 || host === 'localhost' || host.endsWith('.localhost')) return true

@@ -1,15 +1,15 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http'
 
 /**
- * What is used of Vite's `PreviewServer`, alike in Vite 6 to 8. Vite's own types would make Vite a peer of this
- * package, and the production image would install it: docs/decisions/009.
+ * The part of `PreviewServer` that is used, equal in Vite 6 to 8. Importing Vite's types would make Vite a
+ * peer dependency, and the production image would install it: docs/decisions/009.
  */
 export interface PreviewServer {
   readonly config: PreviewServerConfig
   readonly middlewares: { use(middleware: PreviewMiddleware): unknown }
 }
 
-/** What is used of Vite's `ResolvedConfig`. */
+/** The part of Vite's `ResolvedConfig` that is used. */
 export interface PreviewServerConfig {
   readonly root: string
   readonly base: string
@@ -25,16 +25,16 @@ export interface PreviewServerConfig {
   }
 }
 
-/** What is used of Vite's `Logger`. */
+/** The part of Vite's `Logger` that is used. */
 export interface PreviewLogger {
   warn(message: string): void
 }
 
-/** A request as Connect hands it on, with the target that the client sent. */
+/** A request from Connect, with the target that the client sent. */
 export type PreviewRequest = IncomingMessage & { readonly originalUrl?: string | undefined }
 
 /** A middleware of Connect. */
 export type PreviewMiddleware = (request: PreviewRequest, response: ServerResponse, next: PreviewNext) => void
 
-/** Passes a request on, or a failure to who answers failures. */
+/** Calls the next middleware, or the error handler. */
 export type PreviewNext = (error?: unknown) => void

@@ -5,10 +5,10 @@ import { fingerprintManifest } from '../../load/fingerprint-manifest.ts'
 import type { ResolvedPreviewDistOptions } from './preview-dist-options.ts'
 import type { PreviewLogger } from './preview-server.ts'
 
-/** The handler of the build that the folder has now, or nothing while there is none to answer from. */
+/** Returns the handler of the folder's current build, or `undefined` without a valid build. */
 export type CurrentHandler = () => Promise<Handler | undefined>
 
-/** The base that the build must be made for, the logger of warnings, and the options. */
+/** The required base, the logger and the options. */
 export interface PreviewSiteOptions {
   readonly base: string
   readonly logger: PreviewLogger
@@ -16,8 +16,8 @@ export interface PreviewSiteOptions {
 }
 
 /**
- * Loads the build in `directory`, which must be made for the base; what is wrong with it is a warning. Each request
- * looks for a new build: Vite does not say when a preview ends, so that a watcher would never be closed.
+ * Loads the build in `directory` and logs a warning if it is invalid or has another base. Each request
+ * checks for a new build. Vite does not report the end of a preview, hence a watcher could not be closed.
  */
 export async function createPreviewSite(
   directory: string,
@@ -52,7 +52,9 @@ async function loadHandler(
     const builtFor = decodeURIComponent(site.base)
     if (builtFor === base)
       return createHandler(site, { ...options.handler, onProblem: ({ message }) => warnOf(message) })
-    warn(logger, directory, [`it was built for base "${builtFor}", this preview has "${base}"; build again`])
+    warn(logger, directory, [
+      `the build has the base "${builtFor}" but this preview has "${base}"; build again`,
+    ])
   } catch (error) {
     if (!(error instanceof OperatorError)) throw error
     warn(logger, directory, error.problems)
@@ -62,7 +64,7 @@ async function loadHandler(
 
 function warn(logger: PreviewLogger, directory: string, problems: readonly string[]): void {
   const lines = [
-    `[serve-dist] this preview is Vite's own and not what production answers: ${directory} cannot be served:`,
+    `[serve-dist] Vite answers this preview, so it differs from production. ${directory} cannot be served:`,
     ...problems,
   ]
   logger.warn(lines.join('\n  '))

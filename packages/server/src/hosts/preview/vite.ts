@@ -3,7 +3,7 @@ import type { PreviewServer } from './preview-server.ts'
 
 export type { PreviewDistOptions } from './preview-dist-options.ts'
 
-/** A plugin as Vite 6, 7 and 8 take it. */
+/** A plugin for Vite 6, 7 and 8. */
 export interface PreviewDistPlugin {
   readonly name: string
   readonly enforce: 'post'
@@ -14,15 +14,14 @@ export interface PreviewDistPlugin {
   }
 }
 
-/** The name of the plugin. */
 const pluginName = 'serve-dist:preview'
 
 /**
- * A plugin for Vite 6, 7 and 8: `vite preview` answers from the build in `build.outDir` as production does, whoever
- * compressed it. Nothing is done in a build or in the development server. `@serve-dist/vite` has it inside;
- * where both are configured, this one answers.
+ * Creates a plugin for Vite 6, 7 and 8 that makes `vite preview` answer like the production server, from
+ * the build in `build.outDir`. It affects neither builds nor the development server. `@serve-dist/vite`
+ * includes it. If both are configured, this plugin answers.
  *
- * @throws OperatorError that names the option, what was found and what is expected.
+ * @throws OperatorError that names the wrong option, its value and the expected values.
  */
 export default function previewDist(options: PreviewDistOptions = {}): PreviewDistPlugin {
   const resolved = resolvePreviewDistOptions(options)
@@ -32,9 +31,9 @@ export default function previewDist(options: PreviewDistOptions = {}): PreviewDi
     apply: 'serve',
     configurePreviewServer: {
       order: 'post',
-      // Vite 6 gives no context, and asks its plugins before it checks the host.
+      // Vite 6 gives no context, and calls plugins before it checks the host.
       async handler(server) {
-        // One answers: the first that is configured, else the one that `@serve-dist/vite` made.
+        // Only one plugin answers: the first in the configuration, otherwise the one of `@serve-dist/vite`.
         const first = server.config.plugins.find(({ name }) => name === pluginName) ?? plugin
         if (first !== plugin) return undefined
         const { configurePreview } = await import('./configure-preview.ts')

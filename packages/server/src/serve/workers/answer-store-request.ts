@@ -4,7 +4,7 @@ import { reasonOf } from '@serve-dist/foundation/files/file-error'
 import type { SendStoreRequest } from '../../mirror/share-mirror.ts'
 import { sendToWorker, type PrimaryReply, type WorkerMessage } from './worker-messages.ts'
 
-/** Answers what a worker asks of the store. It never rejects. */
+/** Answers a worker's request to the store. It never rejects. */
 export async function answerStoreRequest(
   worker: Worker,
   { number, question }: Extract<WorkerMessage, { readonly type: 'serve-dist:ask' }>,

@@ -6,10 +6,10 @@ import type { StoreView } from '../../site/store-view.ts'
 import { type RequestMetrics, createWorkersReader } from './read-worker-metrics.ts'
 
 /**
- * Makes a reader of sums over all workers, for the primary process of a cluster.
+ * Creates a reader of the metrics of all workers, for the primary process of a cluster.
  *
- * @param workers - those that listen.
- * @param store - which the primary alone asks, so that its figures are no sum.
+ * @param workers - returns the listening workers.
+ * @param store - the store, which only the primary process accesses. Its metrics are not summed.
  * @throws OperatorError without `prom-client`.
  */
 export async function createClusterMetrics(
@@ -26,7 +26,7 @@ export async function createClusterMetrics(
       const registry = client.AggregatorRegistry.aggregate([...contents])
       const gauge = new client.Gauge({
         name: 'serve_dist_workers',
-        help: 'Workers that listen, by whether they answered when this was asked for.',
+        help: 'Listening workers, by whether they answered this scrape.',
         labelNames: ['state'],
         registers: [registry],
       })

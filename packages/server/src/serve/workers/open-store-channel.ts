@@ -2,7 +2,10 @@ import { OperatorError } from '@serve-dist/manifest'
 import type { SendStoreRequest } from '../../mirror/share-mirror.ts'
 import { isPrimaryMessage, type PrimaryReply, sendToPrimary } from './worker-messages.ts'
 
-/** Lets a worker ask its primary about the store; what that cannot have, is an error here as it was there. */
+/**
+ * Lets a worker access the store through its primary process. Errors of the primary process are thrown
+ * here.
+ */
 export function openStoreChannel(): SendStoreRequest {
   const waiting = new Map<number, (reply: PrimaryReply['reply']) => void>()
   let asked = 0

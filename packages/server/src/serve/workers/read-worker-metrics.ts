@@ -2,8 +2,8 @@ import type { Worker } from 'node:cluster'
 import type { RegistryContent } from '../../operations/metrics.ts'
 
 /**
- * Asks a worker for its metrics: the answer is their content, why the worker cannot read them, or `undefined` when the
- * signal comes first.
+ * Requests the metrics of a worker. The result is their content, or why they cannot be read, or `undefined`
+ * if the signal aborts.
  */
 export type RequestMetrics = (
   worker: Worker,
@@ -12,20 +12,23 @@ export type RequestMetrics = (
 
 /** The metrics of all workers. */
 export interface WorkersContent {
-  /** Each worker's content: the current one, or the last known. */
+  /** The current metrics of each worker, or the last known ones. */
   readonly contents: readonly RegistryContent[]
   readonly answering: number
   readonly silent: number
 }
 
-/** Milliseconds that a worker may take: a scraper usually waits for 10 seconds, and then wants the others' metrics. */
+/**
+ * Milliseconds that a worker may take. Scrapers usually wait 10 seconds and need the metrics of the other
+ * workers.
+ */
 const patience = 2000
 
 /**
- * Makes a reader of workers' metrics. It names a worker that does not answer once on standard error, and uses its last
- * content: without it, counters would fall, and seem to have begun anew.
+ * Creates a reader of the workers' metrics. It logs a silent worker once and uses its last metrics, because
+ * falling counters would look like a restart.
  *
- * @param workers - those that listen.
+ * @param workers - returns the listening workers.
  */
 export function createWorkersReader(
   workers: () => readonly Worker[],
@@ -47,7 +50,7 @@ export function createWorkersReader(
           ? `did not send its metrics within ${patience / 1000} s`
           : `cannot read its metrics (${content})`
       process.stderr.write(
-        `serve-dist: worker ${worker.process.pid} ${problem}; the last known ones still count\n`,
+        `serve-dist: worker ${worker.process.pid} ${problem}; its last known metrics are used\n`,
       )
     }
     return isContent

@@ -4,16 +4,17 @@ import type { PrepareOutcome, ReloadOutcome, ReloadRefusal } from '../../live/re
 import { type ServedBuild, servedId } from '../../site/site.ts'
 import { sendToWorker, type WorkerSlot } from './worker-messages.ts'
 
-/** Builds that come one after the other while they are loaded. */
+/** Attempts, if the build changes while it is loaded. */
 const mostAttempts = 3
 
 /**
- * Lets all workers read their certificate again, then serve the build that the folder has now, or none of them: each
- * loads it beside the one that it serves, one after the other, so that only one of them is busy with it at a time.
- * Once the last has it, all swap; where one refuses it, they keep what they have loaded until they are told to drop it.
+ * Makes all workers reload their certificate and then the current build, or none of them. The workers load
+ * the build one after the other, so that only one is busy at a time. After the last one, all activate it.
+ * If a worker rejects the build, the others keep what they have loaded until they get the order to drop it.
  */
 export async function reloadWorkers(slots: readonly WorkerSlot[]): Promise<ReloadOutcome> {
-  // A build that is refused keeps no certificate back; and those that are stuck are found at once, not in turn.
+  // An invalid build must not delay certificates. Asking all workers also finds stuck ones at the same
+  // time.
   await Promise.all(
     slots.map(async ({ worker, build }) => {
       if (worker !== undefined && build !== undefined) {
@@ -26,7 +27,7 @@ export async function reloadWorkers(slots: readonly WorkerSlot[]): Promise<Reloa
     const { refusal, loaded } = await prepareAll(slots)
     const [build, ...others] = new Map([...loaded.values()].map((each) => [servedId(each), each])).values()
     if (refusal === undefined && build === undefined) {
-      return { status: 'refused', buildId, problems: ['no worker is there to load it'] }
+      return { status: 'refused', buildId, problems: ['no worker is running'] }
     }
     if (refusal === undefined && build !== undefined && others.length === 0) {
       return await swapAll(slots, loaded, build)
@@ -39,15 +40,15 @@ export async function reloadWorkers(slots: readonly WorkerSlot[]): Promise<Reloa
     status: 'refused',
     buildId,
     problems: [
-      `the build, or its environment, changed ${mostAttempts} times while the workers loaded it; reload once it is done`,
+      `the build or its environment changed ${mostAttempts} times while the workers loaded it; reload again when it is complete`,
     ],
   }
 }
 
 interface Preparation {
-  /** Of the first that refuses the build; the others need not look at it. */
+  /** The first rejection of the build; the other workers need not load it. */
   readonly refusal?: ReloadRefusal
-  /** What those have that live. */
+  /** The builds that the living workers have loaded. */
   readonly loaded: ReadonlyMap<Worker, Loaded>
 }
 
@@ -57,7 +58,7 @@ async function prepareAll(slots: readonly WorkerSlot[]): Promise<Preparation> {
   const asked = new Set<Worker>()
   const loaded = new Map<Worker, Loaded>()
   for (;;) {
-    // One that comes meanwhile is asked, too.
+    // Includes workers that have started since.
     const next = slots.find(
       ({ worker, build }) => worker !== undefined && build !== undefined && !asked.has(worker),
     )
@@ -66,7 +67,7 @@ async function prepareAll(slots: readonly WorkerSlot[]): Promise<Preparation> {
     if (next?.worker === undefined) return { loaded }
     asked.add(next.worker)
     const answer = await requestFromWorker(next.worker, 'serve-dist:prepare', 'serve-dist:prepared')
-    // One that has ended is replaced by one that loads what the folder has.
+    // The replacement of an ended worker loads the current build itself.
     if (answer === undefined) continue
     const { outcome } = answer
     if (outcome.status === 'refused') return { refusal: outcome, loaded }

@@ -2,21 +2,22 @@ import type { Worker } from 'node:cluster'
 import type { RequestMetrics } from './read-worker-metrics.ts'
 import { isWorkerMessage, type PrimaryOrder, sendToWorker, type WorkerMessage } from './worker-messages.ts'
 
-/** Milliseconds within which a worker says that its event loop turns; a page that is rendered takes far less. */
+/** Milliseconds for a worker's answer; rendering a page takes far less. */
 const idleReplyTimeout = 5000
 /**
- * The same once it has answered and works for us: parsing a manifest and building the table are one turn, 0.8 s for
- * 40,000 files on a machine that has more to do (docs/decisions/014-boot.md), and far longer within a tight quota.
+ * Milliseconds for a working worker's answer. Parsing a manifest and building the table block the event
+ * loop: 0.8 s for 40,000 files on a busy machine (docs/decisions/014-boot.md), and far longer with a CPU
+ * limit.
  */
 const busyReplyTimeout = 60_000
 
 type Answer<Type> = Extract<WorkerMessage, { type: Type }>
 
 /**
- * Asks a worker, and waits as long as its event loop turns. A worker that is stuck is killed: another one takes its
- * place, and nobody waits for it.
+ * Sends a request to a worker and waits while its event loop is responsive. A stuck worker is killed and
+ * replaced.
  *
- * @returns its answer, or `undefined` where it has ended.
+ * @returns the answer, or `undefined` if the worker has ended.
  */
 export async function requestFromWorker<Type extends WorkerMessage['type']>(
   worker: Worker,
@@ -49,13 +50,13 @@ export async function requestFromWorker<Type extends WorkerMessage['type']>(
   })
 }
 
-/** Asks a worker for its metrics. One that is stuck stays: only a reload has to replace it. */
+/** Requests the metrics of a worker. It does not kill stuck workers; only a reload does. */
 export const requestMetrics: RequestMetrics = async (worker, signal) => {
   const names = { question: 'serve-dist:metrics', answer: 'serve-dist:counted' } as const
   return (await awaitReply(worker, names, signal))?.content
 }
 
-/** @returns `undefined` when the worker ends, or the signal ends the wait. */
+/** @returns `undefined` if the worker ends or the signal aborts. */
 async function awaitReply<Type extends WorkerMessage['type']>(
   worker: Worker,
   { question, answer }: { readonly question: PrimaryOrder['type']; readonly answer: Type },

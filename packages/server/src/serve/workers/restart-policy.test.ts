@@ -2,12 +2,12 @@ import { describe, expect, test } from 'vitest'
 import { countFailures, restartDelay } from './restart-policy.ts'
 
 describe('countFailures', () => {
-  test('counts workers that ended soon', () => {
+  test('counts short-lived workers', () => {
     expect(countFailures(0, 10)).toBe(1)
     expect(countFailures(4, 29_999)).toBe(5)
   })
 
-  test('begins again with one that lived for 30 seconds', () => {
+  test('starts again after a worker that lived for 30 seconds', () => {
     expect(countFailures(4, 30_000)).toBe(1)
   })
 })
@@ -20,7 +20,7 @@ describe('restartDelay', () => {
     [7, 6400],
     [8, 10_000],
     [2000, 10_000],
-  ])('after %d failures is %d ms', (failures, milliseconds) => {
+  ])('returns, after %d failures, %d ms', (failures, milliseconds) => {
     expect(restartDelay(failures)).toBe(milliseconds)
   })
 })

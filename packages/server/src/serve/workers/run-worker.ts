@@ -7,12 +7,13 @@ import { replaceSignalListeners } from '../replace-signal-listeners.ts'
 import { isPrimaryMessage, type PrimaryOrder, sendToPrimary } from './worker-messages.ts'
 
 /**
- * Serves as one worker of several: reports to the primary, and does what the primary says.
+ * Runs a worker: reports to the primary process and follows its orders.
  *
- * @param start - begins to serve; it asks before it listens.
+ * @param start - starts the server, which asks for permission before it listens.
  */
 export async function runWorker(start: (mayListen: WaitToListen) => Promise<StagedServer>): Promise<void> {
-  // Terminals and systemd signal all processes at once; the primary passes on to workers what they must do.
+  // Terminals and systemd signal all processes. Only the primary process reacts, and it sends orders to the
+  // workers.
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
     replaceSignalListeners(signal, () => {})
   }
@@ -44,7 +45,7 @@ export async function runWorker(start: (mayListen: WaitToListen) => Promise<Stag
   await sendToPrimary({ type: 'serve-dist:ready', url, redirectUrl, summary: site.summary, residentBytes })
 }
 
-/** The primary watches the folder; it is told once a second at most, however many ask for such a file. */
+/** Reports changed files to the primary process, which watches the folder; at most once per second. */
 function reportChangedFiles(): void {
   let isResting = false
   changedFiles.subscribe(() => {

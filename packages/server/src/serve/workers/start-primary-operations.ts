@@ -7,27 +7,27 @@ import type { ServedBuild, SiteCounts } from '../../site/site.ts'
 import type { StoreView } from '../../site/store-view.ts'
 import type { Operations } from '../../operations/start-operations.ts'
 
-/** What is told of the build that workers serve; what is kept of others, a worker that starts later may lack. */
+/** The build of the workers. Later workers may lack files of earlier builds. */
 type LoadedBuild = ServedBuild & SiteCounts
 
-/** What operators see of several workers; their primary process answers. */
+/** The probes and metrics of several workers, which the primary process answers. */
 export interface PrimaryOperations extends Pick<
   Operations,
   'url' | 'noteReload' | 'beginDraining' | 'close'
 > {
-  /** A worker listens, by its own socket or by one that it was given. */
+  /** Records that a worker listens. */
   noteListening(worker: Pick<Worker, 'id'>): void
-  /** From now on the workers serve this build. */
+  /** Records the build that the workers serve. */
   noteBuild(build: LoadedBuild): void
-  /** Their builds come from this store. */
+  /** Records the store of the builds. */
   noteStore(view: StoreView): void
 }
 
 /**
- * Starts what operators see, before the first worker starts. The status is `ready` while at least one worker listens, and
- * metrics are sums over all workers.
+ * Starts the probes and metrics before the first worker. The status is `ready` while at least one worker
+ * listens. Metrics are sums over all workers.
  *
- * @throws OperatorError without `prom-client`, OperatorError when the address cannot be had.
+ * @throws OperatorError without `prom-client` or if the address is not available.
  */
 export async function startPrimaryOperations(
   ops: OpsAddress | 'primary' | undefined,

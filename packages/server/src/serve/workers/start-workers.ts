@@ -21,53 +21,53 @@ import {
 } from './worker-messages.ts'
 import { toEnvironment, type WorkerRole } from './worker-role.ts'
 
-/** What `startWorkers` takes. */
+/** Options of `startWorkers`. */
 export interface WorkersOptions {
   readonly count: number
-  /** Milliseconds that answers in flight may take to finish after `close()`. */
+  /** Milliseconds that running answers may take after `close()`. */
   readonly gracePeriod: number
-  /** The umask with which this process makes the shared socket; the workers keep the one from before. */
+  /** The umask for creating the shared socket. Workers keep the original umask. */
   readonly umask?: number | undefined
   /** Passed to each worker. */
   readonly role: Pick<WorkerRole, 'port' | 'descriptor'>
-  /** The descriptor of the socket that they get for the native engine; the default is that Node's answers. */
+  /** The descriptor of the shared socket for the native engine; absent for Node's engine. */
   readonly socket?: number | undefined
   readonly watcher: WorkersWatcher
-  /** The store of the builds, if they come from one: this process alone asks it. */
+  /** The store of the builds, if any. Only this process accesses it. */
   readonly store: SharedMirror | undefined
 }
 
-/** Follows what workers serve. */
+/** An observer of the workers. */
 interface WorkersWatcher {
-  /** A worker may listen, and serves this build. */
+  /** Called when a worker may listen with this build. */
   noteBuild(build: ServedBuild & SiteCounts): void
   noteListening(worker: Worker): void
   noteReload(outcome: ReloadOutcome): void
 }
 
-/** Workers that listen. */
+/** Running workers. */
 export interface RunningWorkers {
   readonly url: string
-  /** The URL that redirects plain HTTP to HTTPS, if one does. */
+  /** The URL that redirects plain HTTP to HTTPS, if enabled. */
   readonly redirectUrl: string | undefined
   readonly summary: SiteSummary
-  /** Of one worker, on average, when it began to listen. */
+  /** The average of a worker's memory when it began to listen. */
   readonly residentBytes: number
-  /** Lets all workers serve the build that the folder has now, or none where one refuses it. */
+  /** Makes all workers serve the current build, or none if one rejects it. */
   reload(): Promise<ReloadOutcome>
-  /** Lets all workers drain; settles when the last has ended. */
+  /** Drains all workers. Settles when the last one has ended. */
   close(): Promise<void>
-  /** Rejects with an OperatorError when none of them stays alive. */
+  /** Rejects with an OperatorError when no worker stays alive. */
   readonly collapse: Promise<never>
 }
 
-/** Milliseconds beyond the grace period after which a worker counts as stuck. */
+/** Milliseconds beyond the grace period after which a worker is killed. */
 const patience = 1000
 
 /**
- * Starts this very command again as so many workers, and keeps them alive.
+ * Starts workers with the arguments of this process and restarts those that end.
  *
- * @throws OperatorError when one is refused at the first start, or all end again and again.
+ * @throws OperatorError if a worker fails at the first start, or if all of them end repeatedly.
  */
 export async function startWorkers(options: WorkersOptions): Promise<RunningWorkers> {
   const { count, role, socket, gracePeriod, watcher, store } = options
@@ -77,13 +77,13 @@ export async function startWorkers(options: WorkersOptions): Promise<RunningWork
   let isStopping = false
   let failure: OperatorError | undefined
 
-  // The fastest as measured in docs/decisions/013-port-sharing.md.
+  // The fastest policy in docs/decisions/013-port-sharing.md.
   if (process.env['NODE_CLUSTER_SCHED_POLICY'] === undefined) cluster.schedulingPolicy = cluster.SCHED_NONE
   process.once('exit', killAll)
   const reload = coalesceRuns(async () => {
     const problems = await store?.refresh().then(() => undefined, problemLines)
     const loaded = await reloadWorkers(slots)
-    // Other values of the environment count, whatever the store says.
+    // New values of the environment are independent of the store.
     const isNew = loaded.status === 'swapped' && loaded.hasNewValues === true
     const outcome: ReloadOutcome =
       problems === undefined || loaded.status === 'refused' || isNew
@@ -106,7 +106,7 @@ export async function startWorkers(options: WorkersOptions): Promise<RunningWork
     if (failure !== undefined) throw failure
   }
   const [first] = readyOnes()
-  if (first === undefined) throw new RangeError('there has to be a worker')
+  if (first === undefined) throw new RangeError('at least one worker is required')
   listening = first
 
   return {
@@ -121,7 +121,7 @@ export async function startWorkers(options: WorkersOptions): Promise<RunningWork
       for (const { worker, ready, timer } of slots) {
         clearTimeout(timer)
         if (ready !== undefined) sendToWorker(worker, { type: 'serve-dist:drain' })
-        // A worker that does not listen yet has nothing to finish.
+        // A worker that does not listen yet has no running answers.
         else worker?.process.kill('SIGKILL')
       }
       while (slots.some(({ worker }) => worker !== undefined)) await once(changes, 'change')
@@ -170,12 +170,12 @@ export async function startWorkers(options: WorkersOptions): Promise<RunningWork
     })
     worker.once('exit', (code, signal) => end(signal ?? `exit code ${code}`))
     worker.on('error', (error) => {
-      // It did not start; after any other error, 'exit' follows.
+      // The worker did not start. After any other error, 'exit' follows.
       if (worker.process.pid === undefined) end(error.message)
     })
   }
 
-  /** A process inherits the umask of the one that starts it. */
+  /** A process inherits the umask of its parent. */
   function fork(given: WorkerRole): Worker {
     const own = process.umask(umask)
     const worker = cluster.fork(toEnvironment(given))
@@ -184,8 +184,9 @@ export async function startWorkers(options: WorkersOptions): Promise<RunningWork
   }
 
   /**
-   * Lets a worker listen that has loaded the build of the others, with the same values of its environment. A later worker
-   * loads what the folder and the env file have by then: either all workers swap to that, or the later one must not serve.
+   * Lets a worker listen if it has the build and the environment of the others. A later worker loads the
+   * current content of the folder and the env file. Then either all workers activate that, or the later
+   * worker is killed.
    */
   async function admit(slot: WorkerSlot, worker: Worker, loaded: WorkerLoaded): Promise<void> {
     const isOther = (): boolean => {
@@ -210,7 +211,7 @@ export async function startWorkers(options: WorkersOptions): Promise<RunningWork
     sendToWorker(worker, { type: 'serve-dist:listen' })
   }
 
-  /** A start-up error would hit every worker alike: report the first and stop. */
+  /** An error at the start affects every worker: report the first one and stop. */
   function refuse(error: OperatorError): void {
     if (listening === undefined) giveUp(error)
     else process.stderr.write(`serve-dist: ${error.code}: ${error.message}\n`)
@@ -219,7 +220,7 @@ export async function startWorkers(options: WorkersOptions): Promise<RunningWork
   function replace(slot: WorkerSlot, reason: string): void {
     const isServing = listening !== undefined && readyOnes().length > 0
     if (slot.failures >= crashLoopLength && !isServing) {
-      const ended = `${crashLoopLength} workers in a row ended soon after they were started, the last by ${reason}`
+      const ended = `${crashLoopLength} workers in a row ended shortly after their start, the last one by ${reason}`
       giveUp(new OperatorError('SD_WORKERS_FAILED', ended))
       return
     }

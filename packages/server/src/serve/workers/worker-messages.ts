@@ -5,7 +5,7 @@ import type { RegistryContent } from '../../operations/metrics.ts'
 import type { PrepareOutcome } from '../../live/reload-outcome.ts'
 import type { ServedBuild, SiteCounts, SiteSummary } from '../../site/site.ts'
 
-/** From a worker to its primary. */
+/** A message from a worker to its primary process. */
 export type WorkerMessage =
   | WorkerLoaded
   | WorkerReady
@@ -18,22 +18,22 @@ export type WorkerMessage =
   | { readonly type: 'serve-dist:swapped' }
   | { readonly type: 'serve-dist:pong' }
 
-/** It has loaded a build, and does not listen yet. */
+/** The worker has loaded a build and does not listen yet. */
 export interface WorkerLoaded extends ServedBuild, SiteCounts {
   readonly type: 'serve-dist:loaded'
 }
 
-/** It listens. */
+/** The worker listens. */
 export interface WorkerReady {
   readonly type: 'serve-dist:ready'
   readonly url: string
   readonly redirectUrl: string | undefined
   readonly summary: SiteSummary
-  /** Bytes of the process that are in memory, the site among them. */
+  /** The resident memory of the process in bytes, including the site. */
   readonly residentBytes: number
 }
 
-/** It cannot start; the operator can mend the reason. */
+/** The worker cannot start because of an error that the operator can fix. */
 interface WorkerFailed {
   readonly type: 'serve-dist:failed'
   readonly code: OperatorErrorCode
@@ -45,31 +45,31 @@ interface WorkerPrepared {
   readonly outcome: PrepareOutcome
 }
 
-/** Its metrics, or why it cannot read them. */
+/** The metrics of the worker, or why they cannot be read. */
 interface WorkerCounted {
   readonly type: 'serve-dist:counted'
   readonly content: RegistryContent | string
 }
 
-/** It needs something of the store, which its primary alone asks. */
+/** The worker needs something from the store, which only its primary process accesses. */
 interface WorkerAsks {
   readonly type: 'serve-dist:ask'
-  /** The reply has the same. */
+  /** The number that identifies the reply. */
   readonly number: number
   readonly question: StoreRequest
 }
 
-/** From the primary to its workers. */
+/** A message from the primary process to a worker. */
 export type PrimaryMessage = PrimaryOrder | PrimaryReply
 
-/** What the primary says about a question. */
+/** The reply to a request. */
 export interface PrimaryReply {
   readonly type: 'serve-dist:reply'
   readonly number: number
   readonly reply: StoreResponse | { readonly code: OperatorErrorCode; readonly problems: readonly string[] }
 }
 
-/** What a worker must do. */
+/** An order to a worker. */
 export interface PrimaryOrder {
   readonly type:
     | 'serve-dist:listen'
@@ -82,7 +82,7 @@ export interface PrimaryOrder {
     | 'serve-dist:drain'
 }
 
-/** An application and its libraries may send messages of their own over the same channel. */
+/** Ignores other messages: an application and its libraries may use the same channel. */
 export function isWorkerMessage(message: unknown): message is WorkerMessage {
   return hasType(message, [
     'serve-dist:loaded',
@@ -98,7 +98,7 @@ export function isWorkerMessage(message: unknown): message is WorkerMessage {
   ] satisfies WorkerMessage['type'][])
 }
 
-/** As {@link isWorkerMessage}, the other way. */
+/** Ignores other messages, like {@link isWorkerMessage}. */
 export function isPrimaryMessage(message: unknown): message is PrimaryMessage {
   return hasType(message, [
     'serve-dist:listen',
@@ -113,24 +113,24 @@ export function isPrimaryMessage(message: unknown): message is PrimaryMessage {
   ] satisfies PrimaryMessage['type'][])
 }
 
-/** Whether it is one of ours: an application may send messages of its own, but none with our names. */
+/** Our message types are unique, although an application may send messages over the same channel. */
 function hasType(message: unknown, types: readonly string[]): boolean {
   if (typeof message !== 'object' || message === null || !('type' in message)) return false
   return typeof message.type === 'string' && types.includes(message.type)
 }
 
-/** What one worker at a time fills; when it ends, another one follows. */
+/** A place for one worker at a time. When a worker ends, the next one takes it. */
 export interface WorkerSlot {
   worker?: Worker | undefined
-  /** What it has loaded, or what the primary has it swap in. */
+  /** The build that the worker has loaded or must activate. */
   build?: ServedBuild | undefined
-  /** Whether it may listen, because it has the build of the others. */
+  /** Whether the worker may listen, because it has the build of the others. */
   isAdmitted: boolean
-  /** Its message when it began to listen. */
+  /** The message that it listens. */
   ready?: WorkerReady | undefined
-  /** Runs until another worker may start. */
+  /** The timer until the next start. */
   timer?: NodeJS.Timeout | undefined
-  /** Workers in a row that ended soon. */
+  /** The number of short-lived workers in a row. */
   failures: number
 }
 
@@ -139,7 +139,7 @@ export function sendToWorker(worker: Worker | undefined, message: PrimaryMessage
   if (worker?.isConnected() === true) worker.send(message, () => {})
 }
 
-/** Settles when it is sent. When the primary has gone, Node ends this process. */
+/** Settles when the message is sent. If the primary process has ended, Node ends this process. */
 export async function sendToPrimary(message: WorkerMessage): Promise<void> {
   await new Promise<void>((resolve) => {
     if (process.send === undefined) resolve()

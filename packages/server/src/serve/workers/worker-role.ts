@@ -1,25 +1,25 @@
 import cluster from 'node:cluster'
 
-/** What the primary decides for a worker. */
+/** The input from the primary process to a worker. */
 export interface WorkerRole {
-  /** The first worker warns, for all. */
+  /** The first worker logs warnings for all. */
   readonly isFirst: boolean
-  /** Whether it takes the place of another one, while the server is running. */
+  /** Whether it replaces another worker of a running server. */
   readonly isReplacement: boolean
-  /** The port that the primary found, where any would do. */
+  /** The port that the primary process has chosen for port 0. */
   readonly port: number | undefined
-  /** The descriptor of the socket to listen on, in the primary. */
+  /** The descriptor of the socket to listen on, in the primary process. */
   readonly descriptor: number | undefined
-  /** Whether the native engine answers, and has the socket to listen on as {@link inheritedSocketDescriptor}. */
+  /** Whether the native engine answers. Its socket is {@link inheritedSocketDescriptor}. */
   readonly isNative: boolean
 }
 
-/** Behind standard input, output and error, and the channel to the primary. */
+/** The descriptor after standard input, output and error, and the channel to the primary process. */
 export const inheritedSocketDescriptor = 4
 
 const name = 'SERVE_DIST_WORKER'
 
-/** The role as a worker's environment holds it. */
+/** Encodes the role as environment variables of a worker. */
 export function toEnvironment({
   isFirst,
   isReplacement,
@@ -32,7 +32,7 @@ export function toEnvironment({
   return { [name]: [isFirst ? 'first' : 'further', port ?? '', descriptor ?? '', place, engine].join(',') }
 }
 
-/** The role of this process, if it is a worker of ours; its child processes do not inherit it. */
+/** Returns and removes the role of this process, if it is our worker. Child processes do not inherit it. */
 export function takeWorkerRole(environment: NodeJS.ProcessEnv = process.env): WorkerRole | undefined {
   const text = environment[name]
   delete environment[name]

@@ -11,13 +11,15 @@ import { drainBacklog } from '../drain-backlog.ts'
 import { listen } from '../listen.ts'
 import type { RequestListener, Transport, TransportOptions } from '../transport.ts'
 
-/** A transport whose certificate can be replaced while it listens. */
+/** A transport with a replaceable certificate. */
 export interface TlsTransport extends Transport {
-  /** New connections get this certificate; open ones go on. */
+  /** Replaces the certificate for new connections. */
   readonly setCredentials: (credentials: TlsCredentials) => void
 }
 
-/** HTTP/2 and HTTP/1.1 over TLS on one port, as the client chooses (ALPN). */
+/**
+ * Creates a transport for HTTP/2 and HTTP/1.1 over TLS on one port. The client chooses the protocol (ALPN).
+ */
 export function createTlsTransport(
   listener: RequestListener,
   options: TransportOptions,
@@ -28,7 +30,7 @@ export function createTlsTransport(
   const { limits = connectionLimits } = options
   const sockets = new Set<Socket>()
   const handshaking = new Map<string, Socket>()
-  // Node does not say which socket a TLS socket wraps: tell them by the peer, which a unix socket's has no name for.
+  // Node does not expose the socket below a TLS socket. The peer identifies it, except for unix sockets.
   const isHandshaking = (socket: Socket): boolean =>
     socket.remotePort === undefined ? socket.bytesRead === 0 : handshaking.get(peerOf(socket)) === socket
 
@@ -51,7 +53,7 @@ export function createTlsTransport(
     })
   })
 
-  // 1. HTTP/1.1: clients that did not ask for HTTP/2.
+  // 1. HTTP/1.1, for clients without HTTP/2.
   server.on('unknownProtocol', (socket: TLSSocket) => {
     socket.setNoDelay()
     socket.allowHalfOpen = true
@@ -77,14 +79,14 @@ export function createTlsTransport(
     setCredentials: (next) => server.setSecureContext(secureContextOf(next)),
     async drain(gracePeriod) {
       const deadline = setTimeout(() => {
-        // The system may hand over queued connections after this.
+        // The system may deliver queued connections later.
         server.on('connection', (socket: Socket) => socket.destroy())
         http2.breakOff()
         setTimeout(() => destroyAll(sockets), lastWordsTime)
       }, gracePeriod)
       await drainBacklog(server)
       const closed = new Promise((resolve) => {
-        // Not `server.close`: since Node 24 it also ends sessions whose first request is on its way.
+        // Not `server.close`: since Node 24, it also ends sessions whose first request is arriving.
         NetServer.prototype.close.call(server, resolve)
       })
       const http1Closed = http1.drain(gracePeriod)
@@ -97,7 +99,7 @@ export function createTlsTransport(
   }
 }
 
-/** Milliseconds for the frames that end streams to leave. */
+/** Milliseconds for sending the frames that end streams. */
 const lastWordsTime = 100
 
 function destroyAll(sockets: Iterable<Socket>): void {
@@ -108,12 +110,12 @@ function peerOf({ remoteAddress = '', remotePort = 0 }: Socket): string {
   return `${remoteAddress} ${remotePort}`
 }
 
-/** Node's default ciphers and groups have no broken ones; for others, put a proxy in front. */
+/** Node's default ciphers and groups are secure. For other ones, use a reverse proxy. */
 function secureContextOf({ cert, key }: TlsCredentials): SecureContextOptions {
   return {
     cert,
     key,
-    // 1.3 is what `--tls-min-v1.3` of Node asks for; older versions are not to be had.
+    // `--tls-min-v1.3` of Node requires 1.3. Versions before 1.2 are not supported.
     minVersion: DEFAULT_MIN_VERSION === 'TLSv1.3' ? 'TLSv1.3' : 'TLSv1.2',
     // Renegotiation costs the server more than the client.
     secureOptions: cryptoConstants.SSL_OP_NO_RENEGOTIATION,

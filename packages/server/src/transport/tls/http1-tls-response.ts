@@ -2,7 +2,7 @@ import { type IncomingMessage, ServerResponse } from 'node:http'
 import { callMethodOf, markEnded, rejectWriteAfterEnd } from '../../send/intercept.ts'
 import { isEndedWithPendingSlices, sliceSize, writeInSlices } from './write-in-slices.ts'
 
-/** An answer over HTTP/1.1 and TLS. */
+/** A response over HTTP/1.1 and TLS. */
 export class Http1TlsResponse<
   Request extends IncomingMessage = IncomingMessage,
 > extends ServerResponse<Request> {

@@ -3,28 +3,30 @@ import { callMethodOf, markEnded, rejectWriteAfterEnd } from '../../send/interce
 import { minimumReservation } from '../../send/reserve-memory.ts'
 import { isEndedWithPendingSlices, hasPendingSlices, sliceSize, writeInSlices } from './write-in-slices.ts'
 
-/** An answer over HTTP/2. */
+/** A response over HTTP/2. */
 export class Http2Response<
   Request extends Http2ServerRequest = Http2ServerRequest,
 > extends Http2ServerResponse<Request> {
   #handedOver = 0
 
-  /** The open streams of its session, its own among them. */
+  /** The open streams of its session, including its own. */
   streams: { readonly size: number } = { size: 1 }
 
-  /** Bytes to hand over at a time: streams share what a slow connection takes, and each is to take some of its own. */
+  /**
+   * The maximum number of bytes to pass on at a time. All streams of a slow connection get a share of it.
+   */
   get #most(): number {
     return Math.max(minimumReservation, Math.floor(sliceSize / this.streams.size))
   }
 
-  /** Bytes of its body that its client has taken, or that were given up. */
+  /** The number of bytes of the body that were sent or discarded. */
   get taken(): number {
     return this.#handedOver - this.stream.writableLength
   }
 
   override write(...given: readonly unknown[]): boolean {
     if (!wasEnded(this)) return this.#handOver('write', given)
-    // Node would give up what it was ended with.
+    // Otherwise Node would discard the last body.
     rejectWriteAfterEnd(this, given)
     return false
   }
@@ -52,19 +54,22 @@ export class Http2Response<
     })
   }
 
-  /** While slices are still to be written, an application must not take one of them for all. */
+  /**
+   * Suppresses `drain` while slices remain, because an application would mistake it for the end of its own
+   * write.
+   */
   override emit(...given: Parameters<Http2ServerResponse['emit']>): boolean {
     return given[0] === 'drain' && hasPendingSlices(this) ? false : super.emit(...given)
   }
 
-  /** Without a code Node would say that all went well (RFC 9113 §7), and a part could be taken for the whole. */
+  /** Without a code, Node would report success (RFC 9113 §7), and a part would look complete. */
   override destroy(error?: Error): this {
     this.stream.close(constants.NGHTTP2_INTERNAL_ERROR)
     super.destroy(error)
     return this
   }
 
-  /** RFC 9113 §8.2.2: fields about the connection, which an application for HTTP/1.1 may set, are left out. */
+  /** RFC 9113 §8.2.2: drops connection fields, which an HTTP/1.1 application may set. */
   override setHeader(name: string, value: number | string | readonly string[]): void {
     if (!connectionFields.has(name.toLowerCase())) super.setHeader(name, value)
   }
@@ -85,7 +90,10 @@ const connectionFields: ReadonlySet<string> = new Set([
   'upgrade',
 ])
 
-/** Not `writableEnded` of this response: one that is being compressed is ended, and still writes. */
+/**
+ * Ignores `writableEnded` of this response, because a response that is being compressed is ended and still
+ * writes.
+ */
 function wasEnded(response: Http2ServerResponse): boolean {
   return (
     isEndedWithPendingSlices(response) ||

@@ -3,22 +3,22 @@ import type { Socket } from 'node:net'
 import type { ConnectionLimits } from '../../protocol/connection-limits.ts'
 import type { StreamLimiter } from './limit-streams.ts'
 
-/** Ends sessions whose clients are silent. */
+/** Ends sessions of silent clients. */
 export interface IdleSessionLimiter {
   add(session: ServerHttp2Session, socket: Socket): void
-  /** Closes the sockets of sessions that are over. */
+  /** Closes the sockets of finished sessions. */
   sweep(): void
 }
 
 interface OpenSession {
   readonly socket: Socket
-  /** When it was first seen to be over. */
+  /** The time when the session was first found to be finished. */
   overSince?: number
 }
 
 /**
- * Ends a session on which nothing happens, and closes the socket of each that is over: once a client has said GOAWAY, or
- * we have, Node waits for its end of the connection, for ever.
+ * Ends idle sessions and closes the sockets of finished ones. After a GOAWAY of either side, Node would
+ * wait endlessly for the client to close the connection.
  */
 export function limitIdleSessions(limits: ConnectionLimits, streams: StreamLimiter): IdleSessionLimiter {
   const sessions = new Map<ServerHttp2Session, OpenSession>()
@@ -29,7 +29,7 @@ export function limitIdleSessions(limits: ConnectionLimits, streams: StreamLimit
       session.destroy()
       return
     }
-    // Its answers have nothing to send yet, such as a stream of events: ask whether anybody is there.
+    // The running answers have nothing to send, such as event streams: check whether the client is alive.
     const deadline = setTimeout(() => session.destroy(), limits.headersTimeout).unref()
     session.ping((error) => {
       clearTimeout(deadline)
@@ -51,7 +51,7 @@ export function limitIdleSessions(limits: ConnectionLimits, streams: StreamLimit
       for (const [session, open] of sessions) {
         if (!session.destroyed) continue
         const { socket, overSince } = open
-        // The rest of its answers may still be on the way, to a client that reads them slowly.
+        // A slow client may still read the rest of its answers.
         const isSent = socket.writableFinished || !session.closed
         if (overSince === undefined) open.overSince = now
         else if (isSent || now - overSince > limits.socketTimeout) socket.destroy()

@@ -1,14 +1,14 @@
 import { constants, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2'
 import { controlFrameLimit, type RateLimit, resetLimit } from '../../protocol/http2-limits.ts'
 
-/** Ends an HTTP/2 session whose client makes the server work for nothing (rapid reset, floods of control frames). */
+/** Ends an HTTP/2 session that causes useless work (rapid reset, floods of control frames). */
 export function limitSession(session: ServerHttp2Session): void {
   const hasTooManyResets = createRateLimiter(resetLimit)
   const hasTooManyFrames = createRateLimiter(controlFrameLimit)
 
-  /** One function for all streams of a session. */
+  /** A shared function for all streams of a session. */
   function noteEnd(this: ServerHttp2Stream): void {
-    // Cancelled by the client, or by us because of what the client sent.
+    // Canceled by the client, or by the server because of the client's data.
     const isReset = this.aborted || this.rstCode !== constants.NGHTTP2_NO_ERROR
     if (isReset && hasTooManyResets()) end()
   }
@@ -19,10 +19,13 @@ export function limitSession(session: ServerHttp2Session): void {
   const end = (): void => {
     if (isEnding) return
     isEnding = true
-    // Not at once: nghttp2 is calling us, and Node 20 ends the process with a failed assertion
-    // (`current_nghttp2_memory_ >= previous_size`) when the session is destroyed within the call.
+    // Not synchronously: nghttp2 is the caller, and Node 20 aborts with a failed assertion
+    // (`current_nghttp2_memory_ >= previous_size`) if the session is destroyed during the call.
     setImmediate(() => {
-      session.destroy(new Error('the client cancels or asks too often'), constants.NGHTTP2_ENHANCE_YOUR_CALM)
+      session.destroy(
+        new Error('the client cancels streams or sends control frames too often'),
+        constants.NGHTTP2_ENHANCE_YOUR_CALM,
+      )
     })
   }
 
@@ -31,7 +34,10 @@ export function limitSession(session: ServerHttp2Session): void {
   session.on('remoteSettings', noteControlFrame)
 }
 
-/** Says of each event whether it is one too many: a token bucket that refills over time. */
+/**
+ * Creates a function that returns whether an event exceeds the limit: a token bucket that refills over
+ * time.
+ */
 export function createRateLimiter(
   { burst, perSecond }: RateLimit,
   now: number = performance.now(),

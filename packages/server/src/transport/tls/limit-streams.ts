@@ -3,32 +3,35 @@ import { type ConnectionLimits, minimumProgressBytes } from '../../protocol/conn
 import type { Http2Request } from './http2-request.ts'
 import type { Http2Response } from './http2-response.ts'
 
-/** Ends streams whose clients stall: Node's time limits look at a session alone, and any PING postpones those. */
+/**
+ * Ends streams of stalled clients. Node's timeouts apply only to whole sessions, and every PING postpones
+ * them.
+ */
 export interface StreamLimiter {
-  /** Counts a stream; where there are too many, it or another one is ended. */
+  /** Adds a stream. Beyond the limit, it ends this stream or another one. */
   add(stream: ServerHttp2Stream, session: Http2Session): void
-  /** Tells what is read of a stream, and what is written to it. */
+  /** Observes the bytes that are read from a stream and written to it. */
   observe(request: Http2Request, response: Http2Response): void
-  /** Ends the streams that took too long. */
+  /** Ends streams that have exceeded a time limit. */
   sweep(): void
-  /** The streams of a session that are open. */
+  /** Returns the open streams of a session. */
   of(session: Http2Session): ReadonlySet<ServerHttp2Stream>
 }
 
 interface OpenStream {
   request?: Http2Request
   response?: Http2Response
-  /** When its request, and then so many bytes of an upload, began to come. */
+  /** The start of the request, or of the last progress of its upload. */
   receivingSince: number
   received: number
-  /** When its client last took something, or had nothing to take. */
+  /** The last time that the client received bytes, or that nothing was pending. */
   sendingSince: number
   taken: number
-  /** What its session had been given to send by then. */
+  /** The bytes that the session had been given to send at that time. */
   sent: number
 }
 
-/** Holds the streams of a server to its limits. */
+/** Enforces the limits of a server's streams. */
 export function limitStreams(limits: ConnectionLimits, takesUploads: boolean): StreamLimiter {
   const receivingLimit = takesUploads ? limits.uploadTimeout : limits.requestTimeout
   const streams = new Map<ServerHttp2Stream, OpenStream>()
@@ -41,20 +44,23 @@ export function limitStreams(limits: ConnectionLimits, takesUploads: boolean): S
     if (ofSession?.size === 0) sessions.delete(session)
   }
 
-  /** Sessions share the limit: one that has more than its part gives way, and nobody else is refused. */
+  /**
+   * Makes room for a new stream. A session above its share of the limit loses a stream, so that others are
+   * not rejected.
+   */
   const makeRoom = (newest: ServerHttp2Stream, itsSession: Http2Session): void => {
     const share = limits.maximumStreams / sessions.size
     const size = sessions.get(itsSession)?.size ?? 0
     const [greedy, ofGreedy] = [...sessions].find(([, { size: others }]) => others > share) ?? []
     if (size > share || greedy === undefined || ofGreedy === undefined) {
-      // So the client knows that nothing was done, and may ask again (RFC 9113 §8.7).
+      // Tells the client that the request was not processed and may be repeated (RFC 9113 §8.7).
       newest.close(constants.NGHTTP2_REFUSED_STREAM)
       return
     }
     const [oldest] = ofGreedy
     const since = oldest === undefined ? undefined : streams.get(oldest)?.sendingSince
     if (since !== undefined && performance.now() - since > 2 * limits.connectionsCheckingInterval) {
-      // Its client takes nothing: Node would keep what it has encrypted for streams that are ended.
+      // Its client reads nothing. Node would keep the encrypted data of ended streams.
       for (const stream of ofGreedy) streams.delete(stream)
       sessions.delete(greedy)
       setImmediate(() => greedy.destroy(undefined, constants.NGHTTP2_ENHANCE_YOUR_CALM))
@@ -63,7 +69,7 @@ export function limitStreams(limits: ConnectionLimits, takesUploads: boolean): S
     const victim = [...ofGreedy].find(isIncomplete) ?? [...ofGreedy].at(-1)
     if (victim === undefined) return
     remove(victim, greedy)
-    // nghttp2 may be calling us.
+    // Asynchronous, because nghttp2 may be the caller.
     setImmediate(cancel, victim)
   }
 
@@ -103,9 +109,9 @@ function noteProgress(stream: ServerHttp2Stream, open: OpenStream, now: number):
   }
   const taken = response?.taken ?? 0
   const { session } = stream
-  // One that is over has no socket to be asked.
+  // A finished session has no socket.
   const sent = session === undefined || session.destroyed ? 0 : session.socket.bytesWritten
-  // Where the connection is slow, or others are more urgent, a stream waits for its turn.
+  // A stream waits for its turn if the connection is slow or others are more urgent.
   if (stream.writableLength === 0 || taken !== open.taken || sent >= open.sent + minimumProgressBytes) {
     Object.assign(open, { taken, sent, sendingSince: now })
   }
@@ -115,7 +121,7 @@ function isIncomplete(stream: ServerHttp2Stream): boolean {
   return !stream.endAfterHeaders && stream.state.remoteClose !== 1
 }
 
-/** At once: a session whose client reads nothing does not get rid of the code. */
+/** Destroys the stream immediately, because a session with a stalled client cannot send the code. */
 function cancel(stream: ServerHttp2Stream): void {
   stream.close(constants.NGHTTP2_CANCEL)
   stream.destroy()

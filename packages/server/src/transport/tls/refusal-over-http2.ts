@@ -2,17 +2,19 @@ import { METHODS } from 'node:http'
 import type { Http2ServerRequest } from 'node:http2'
 import { isInvalidHead } from '../../protocol/request-head.ts'
 
-/** Those that Node's parser of HTTP/1.1 takes: `get`, which is none, would be `GET` to a fetch application. */
+/** The methods of Node's HTTP/1.1 parser. A fetch application would treat an unknown `get` as `GET`. */
 const knownMethods = new Set(METHODS)
 
-/** As Node's parser of HTTP/1.1 takes it: an application would read other octets as Latin-1. */
+/** The paths of Node's HTTP/1.1 parser. An application would interpret other octets as Latin-1. */
 const originForm = /^\/[\x21-\x7E]*$/
 
 /**
- * The status that refuses a request which nghttp2 lets through: it names no host, a malformed one or two that differ,
- * or no path, which nghttp2 looks at for HTTP's schemes alone (RFC 9113 §8.3.1), another scheme or method than HTTP/1.1
- * could, or its fields are too long. Node enforces our SETTINGS for their length only once the client has acknowledged
- * them.
+ * Returns the status for rejecting a request that nghttp2 accepts:
+ *
+ * - The host is missing or malformed, or the request names two different hosts.
+ * - The path is missing. nghttp2 checks this only for HTTP's schemes (RFC 9113 §8.3.1).
+ * - HTTP/1.1 does not support the scheme or the method.
+ * - The fields are too long. Node enforces our SETTINGS only after the client has acknowledged them.
  */
 export function refusalOverHttp2(
   { headers, rawHeaders, method, scheme, url }: Http2ServerRequest,
@@ -30,7 +32,7 @@ export function refusalOverHttp2(
   return isOther || isInvalidHead(rawHeaders) ? 400 : undefined
 }
 
-/** As RFC 9113 §6.5.2 counts. */
+/** Counts as in RFC 9113 §6.5.2. */
 function sizeOf(rawFields: readonly string[]): number {
   return rawFields.reduce((size, text) => size + text.length, 16 * rawFields.length)
 }

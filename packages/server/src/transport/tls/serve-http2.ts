@@ -24,30 +24,33 @@ import { refusalOverHttp2 } from './refusal-over-http2.ts'
 
 /** The sessions of a server. */
 export interface Http2Sessions {
-  /** Ends a session on whose socket nothing happens. */
+  /** Ends a session when its socket is idle. */
   readonly watchSilence: (session: ServerHttp2Session, socket: Socket) => void
-  /** Says GOAWAY to each session, new ones too, which may ask for something first. */
+  /** Sends GOAWAY to each session. A new session may send one request first. */
   readonly close: () => void
-  /** Ends answers under way: clients may take a part for the whole where the connection alone ends (RFC 9113 §8.1). */
+  /**
+   * Ends running answers. Clients may mistake a part for the whole if only the connection ends (RFC 9113
+   * §8.1).
+   */
   readonly breakOff: () => void
-  /** Holds nothing to its limits any more. */
+  /** Stops enforcing limits. */
   readonly stop: () => void
 }
 
-/** What a server has to be made with for `serveHttp2`. */
+/** Returns the server options that `serveHttp2` requires. */
 export function http2ServerOptions(
   limits: ConnectionLimits,
 ): ServerOptions<typeof IncomingMessage, typeof ServerResponse, typeof Http2Request, typeof Http2Response> {
   return {
     ...http2Limits,
-    // Fields count as over HTTP/1.1, and 32 bytes more for each (RFC 9113 §6.5.2).
+    // Fields count as over HTTP/1.1, plus 32 bytes each (RFC 9113 §6.5.2).
     settings: { ...http2Limits.settings, maxHeaderListSize: limits.maxHeaderSize },
     Http2ServerRequest: Http2Request,
     Http2ServerResponse: Http2Response,
   }
 }
 
-/** Gives the requests of a server to a listener, within limits. */
+/** Passes the requests of a server to a listener, within limits. */
 export function serveHttp2(
   server: Http2Server | Http2SecureServer,
   listener: RequestListener,
@@ -70,12 +73,12 @@ export function serveHttp2(
   })
   server.on('request', (request: Http2Request, response: Http2Response) => {
     if (response.stream.closed) return
-    // A stream that nobody reads Node closes as soon as the answer is written, by a RST_STREAM that overtakes its END_STREAM
-    // where the connection is busy (RFC 9113 §8.1). One whose request has ended has nothing to be read.
+    // Node closes an unread stream after the answer. On a busy connection, its RST_STREAM overtakes the
+    // END_STREAM (RFC 9113 §8.1). Reading an ended request to its end prevents this.
     if (response.stream.endAfterHeaders) response.stream.resume()
     streams.observe(request, response)
     const refusal = refusalOverHttp2(request, limits.maxHeaderSize)
-    // Node's compatibility API has what a handler for HTTP/1.1 uses.
+    // Node's compatibility API provides what a handler for HTTP/1.1 uses.
     const answer = refusal === undefined ? listener : refusals[refusal]
     Reflect.apply(answer, undefined, [request, response])
   })
@@ -99,7 +102,9 @@ export function serveHttp2(
   }
 }
 
-/** GOAWAY, then the end after the last stream; a client that has just connected gets time for its first request. */
+/**
+ * Sends GOAWAY and ends the session after its last stream. A new client gets time for its first request.
+ */
 function closeAfterRequest(session: ServerHttp2Session): void {
   const hasRequest = (session.state.lastProcStreamID ?? 0) > 0
   if (hasRequest) {

@@ -12,38 +12,38 @@ beforeAll(async () => {
 })
 
 describe('readTlsCredentials', () => {
-  test('reads a certificate and the key that belongs to it', async () => {
+  test('reads a certificate and its key', async () => {
     const { cert, key, validFrom, validTo } = await readTlsCredentials(files)
     expect([cert, key]).toEqual([await readFile(files.cert), await readFile(files.key)])
     expect(validFrom).toBeLessThan(Date.now())
     expect(validTo).toBeGreaterThan(Date.now())
   })
 
-  test('takes a chain behind the certificate', async () => {
+  test('accepts a chain after the certificate', async () => {
     const chained = await writeCertificate()
     await appendFile(chained.cert, await readFile(files.cert))
     await expect(readTlsCredentials(chained)).resolves.toBeDefined()
   })
 
-  test('names both files that are not there', async () => {
+  test('names both files if they are missing', async () => {
     await expect(readTlsCredentials({ cert: '/nowhere/cert.pem', key: '/nowhere/key.pem' })).rejects.toThrow(
       /cannot enable TLS:\n {2}\/nowhere\/cert\.pem: the certificate cannot be read .*ENOENT.*\n {2}\/nowhere\/key\.pem: the key cannot be read .*ENOENT/,
     )
   })
 
-  test('refuses a key of another certificate', async () => {
+  test('rejects the key of another certificate', async () => {
     await expect(readTlsCredentials({ cert: files.cert, key: others.key })).rejects.toThrow(
       /key\.pem: does not belong to the certificate in .*cert\.pem/,
     )
   })
 
-  test('refuses files that were mistaken for each other, both named', async () => {
+  test('rejects swapped files and names both', async () => {
     await expect(readTlsCredentials({ cert: files.key, key: files.cert })).rejects.toThrow(
-      /no certificate in PEM form[^]*no usable private key in PEM form/,
+      /is not a PEM certificate[^]*is not a usable PEM private key/,
     )
   })
 
-  test('refuses an encrypted key, and says what to do', async () => {
+  test('rejects an encrypted key and tells how to fix it', async () => {
     const broken = await writeCertificate()
     const { privateKey } = generateKeyPairSync('ec', {
       namedCurve: 'P-256',
@@ -51,13 +51,13 @@ describe('readTlsCredentials', () => {
       privateKeyEncoding: { type: 'pkcs8', format: 'pem', cipher: 'aes-256-cbc', passphrase: 'secret' },
     })
     await writeFile(broken.key, privateKey)
-    await expect(readTlsCredentials(broken)).rejects.toThrow(/it is encrypted; write it without a passphrase/)
+    await expect(readTlsCredentials(broken)).rejects.toThrow(/it is encrypted; save it without a passphrase/)
   })
 
-  test('refuses an empty file', async () => {
+  test('rejects an empty file', async () => {
     const broken = await writeCertificate()
     await copyFile('/dev/null', broken.cert)
-    await expect(readTlsCredentials(broken)).rejects.toThrow(/cert\.pem: no certificate in PEM form/)
+    await expect(readTlsCredentials(broken)).rejects.toThrow(/cert\.pem: is not a PEM certificate/)
   })
 })
 

@@ -9,17 +9,17 @@ export interface TlsFiles {
   readonly key: string
 }
 
-/** A certificate and the key that belongs to it. */
+/** A certificate and its key. */
 export interface TlsCredentials {
   readonly cert: Buffer
   readonly key: Buffer
-  /** Milliseconds since 1970 between which the certificate is valid. */
+  /** The validity of the certificate, in milliseconds since 1970. */
   readonly validFrom: number
   readonly validTo: number
 }
 
 /**
- * Reads a certificate and its key, and checks that they belong together.
+ * Reads a certificate and its key, and checks that they match.
  *
  * @throws OperatorError with every problem.
  */
@@ -29,19 +29,19 @@ export async function readTlsCredentials(files: TlsFiles): Promise<TlsCredential
     problems.push(`${problem} (${error instanceof Error ? error.message : String(error)})`)
     return undefined
   }
-  // One after the other, so that the problems have an order.
+  // Sequentially, to report the problems in a fixed order.
   const cert = await readFile(files.cert).catch(note(`${files.cert}: the certificate cannot be read`))
   const key = await readFile(files.key).catch(note(`${files.key}: the key cannot be read`))
   const certificate =
-    cert && attempt(() => new X509Certificate(cert), note(`${files.cert}: no certificate in PEM form`))
+    cert && attempt(() => new X509Certificate(cert), note(`${files.cert}: is not a PEM certificate`))
   const privateKey =
-    key && attempt(() => parseKey(key), note(`${files.key}: no usable private key in PEM form`))
+    key && attempt(() => parseKey(key), note(`${files.key}: is not a usable PEM private key`))
   if (certificate && privateKey && !certificate.checkPrivateKey(privateKey)) {
     problems.push(
-      `${files.key}: does not belong to the certificate in ${files.cert}, whose first certificate has to be the server's own, the chain behind it`,
+      `${files.key}: does not belong to the certificate in ${files.cert}. The first certificate in that file must be the server's own, followed by its chain`,
     )
   }
-  // OpenSSL may still refuse them, for instance for a short key.
+  // OpenSSL may still reject them, for example because of a short key.
   if (problems.length === 0)
     attempt(() => createSecureContext({ cert, key }), note(`${files.cert}: cannot be used`))
   if (cert === undefined || key === undefined || certificate === undefined || problems.length > 0) {
@@ -50,7 +50,7 @@ export async function readTlsCredentials(files: TlsFiles): Promise<TlsCredential
   return { cert, key, validFrom: Date.parse(certificate.validFrom), validTo: Date.parse(certificate.validTo) }
 }
 
-/** A warning about a certificate's dates: the server sends it all the same. */
+/** Returns a warning about the dates of a certificate, which the server uses nevertheless. */
 export function describeCertificateDates(
   { validFrom, validTo }: TlsCredentials,
   now: number,
@@ -67,7 +67,9 @@ function day(time: number): string {
 
 function parseKey(pem: Buffer): KeyObject {
   if (/^-----BEGIN ENCRYPTED|^Proc-Type: 4,ENCRYPTED/m.test(pem.toString('latin1'))) {
-    throw new TypeError('it is encrypted; write it without a passphrase, readable by this user alone')
+    throw new TypeError(
+      'it is encrypted; save it without a passphrase and make it readable only for this user',
+    )
   }
   return createPrivateKey(pem)
 }

@@ -4,7 +4,7 @@ import { parseHsts, resolveTlsOptions, type TlsOptions } from './tls-options.ts'
 const pair = { cert: 'cert.pem', key: 'key.pem' }
 
 describe('resolveTlsOptions', () => {
-  test('makes the value of Strict-Transport-Security', () => {
+  test('creates the value of Strict-Transport-Security', () => {
     expect(resolveTlsOptions({ ...pair, redirectPort: 0, hsts: '1d' })).toEqual({
       ...pair,
       redirectPort: 0,
@@ -21,7 +21,7 @@ describe('resolveTlsOptions', () => {
     expect(() => Reflect.apply(resolveTlsOptions, undefined, [options])).toThrow(message)
   })
 
-  test('refuses a name that there is not', () => {
+  test('rejects an unknown name', () => {
     expect(() => Reflect.apply(resolveTlsOptions, undefined, [{ ...pair, ca: 'ca.pem' }])).toThrow(
       /ca: unknown option/,
     )
@@ -37,7 +37,7 @@ describe('parseHsts', () => {
     ['0s', 'max-age=0'],
     ['max-age=63072000; includeSubDomains; preload', 'max-age=63072000; includeSubDomains; preload'],
     ['max-age=0', 'max-age=0'],
-  ])('%j is %j', (text, value) => {
+  ])('converts %j to %j', (text, value) => {
     expect(parseHsts(text)).toBe(value)
   })
 
@@ -52,7 +52,7 @@ describe('parseHsts', () => {
     'max-age=1y',
     'max-age=1\r\nX: y',
     'max-age=1; x',
-  ])('%j is refused, with what is expected', (text) => {
+  ])('rejects %j and names the expected values', (text) => {
     expect(() => parseHsts(text)).toThrow(/expected a time such as 1y/)
   })
 })

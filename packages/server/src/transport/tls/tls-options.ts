@@ -1,20 +1,20 @@
 import { s, type Schema } from '@serve-dist/manifest'
 import type { TlsFiles } from './tls-credentials.ts'
 
-/** How a server uses TLS. */
+/** The TLS options of a server. */
 export interface TlsOptions extends TlsFiles {
-  /** A PEM file: the server's certificate, then those between it and a root. Read again when it changes. */
+  /** A PEM file with the server's certificate, followed by its chain. Read again when it changes. */
   readonly cert: string
-  /** A PEM file: the certificate's private key, not encrypted. Read again when it changes. */
+  /** A PEM file with the unencrypted private key. Read again when it changes. */
   readonly key: string
   /**
-   * A port on the same host where plain HTTP redirects every request to HTTPS; 0 picks a free one.
-   * @default none: nothing listens for plain HTTP
+   * A port on the same host that redirects plain HTTP to HTTPS; 0 selects a free port.
+   * @default none: the server does not listen for plain HTTP
    */
   readonly redirectPort?: number
   /**
-   * How long browsers must use HTTPS for this host (RFC 6797): `1y`, `30d`, or the value of
-   * `Strict-Transport-Security`. Nobody can take it back before that time is over.
+   * How long browsers must use HTTPS for this host (RFC 6797): `1y`, `30d`, or a value of
+   * `Strict-Transport-Security`. You cannot revoke this before the time is over.
    * @default none
    */
   readonly hsts?: string
@@ -22,7 +22,7 @@ export interface TlsOptions extends TlsFiles {
 
 const pemFile = s.filledText('the path of a PEM file (a certificate and its key go together)')
 
-/** `hsts` is read as the value of the field. */
+/** Converts `hsts` to the value of the field. */
 export const tlsSchema: Schema<TlsOptions> = s.optionsOf<TlsOptions>({
   cert: pemFile,
   key: pemFile,
@@ -31,9 +31,9 @@ export const tlsSchema: Schema<TlsOptions> = s.optionsOf<TlsOptions>({
 })
 
 /**
- * Checks the options, and turns `hsts` into the field's value.
+ * Validates the options and converts `hsts` to the value of the field.
  *
- * @throws OperatorError that lists every wrong option, with what was found and what is expected.
+ * @throws OperatorError that lists each wrong option with its value and the expected values.
  */
 export function resolveTlsOptions(options: TlsOptions): TlsOptions {
   return s.readOptions(tlsSchema, options)
@@ -42,11 +42,11 @@ export function resolveTlsOptions(options: TlsOptions): TlsOptions {
 const units: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400, w: 604_800, y: 31_536_000 }
 
 /**
- * Reads how long browsers must use HTTPS: `1y`, `30d`, `3600s`, or the field's own value, such as
+ * Parses how long browsers must use HTTPS: `1y`, `30d`, `3600s`, or a value of the field such as
  * `max-age=63072000; includeSubDomains`.
  *
  * @returns the value of `Strict-Transport-Security` (RFC 6797 §6.1).
- * @throws TypeError when it is neither.
+ * @throws TypeError for any other text.
  */
 export function parseHsts(text: string): string {
   const value = text.trim()

@@ -11,7 +11,7 @@ afterEach(() => {
   for (const watcher of watchers.splice(0)) watcher.stop()
 })
 
-/** What a watcher tells: certificates as text, and problems. */
+/** Collects the reports of a watcher: certificates as text, and problems. */
 interface Told {
   readonly watcher: TlsFilesWatcher
   readonly certificates: string[]
@@ -29,7 +29,7 @@ async function watch(files: TlsFiles): Promise<Told> {
   return { watcher, certificates, problems }
 }
 
-/** As `certbot` and most others do it. */
+/** Replaces a file by renaming, like `certbot` and most other programs. */
 async function replace(file: string, content: string): Promise<void> {
   await writeFile(`${file}.new`, content)
   await rename(`${file}.new`, file)
@@ -38,7 +38,7 @@ async function replace(file: string, content: string): Promise<void> {
 const patience = { timeout: 10_000 }
 
 describe('watchTlsFiles', () => {
-  test('tells of a pair whose halves are replaced one after the other, and of no half', async () => {
+  test('reports a pair whose files are replaced one after the other, but no mixed pair', async () => {
     const files = await writeCertificate()
     const { certificates, problems } = await watch(files)
     const next = makeCertificate()
@@ -48,7 +48,7 @@ describe('watchTlsFiles', () => {
     expect(problems).toEqual([])
   })
 
-  test('tells of a pair that is written in place', async () => {
+  test('reports a pair that is written in place', async () => {
     const files = await writeCertificate()
     const { certificates } = await watch(files)
     const next = makeCertificate()
@@ -57,7 +57,7 @@ describe('watchTlsFiles', () => {
     await vi.waitFor(() => expect(certificates).toEqual([next.cert]), patience)
   })
 
-  test('tells of a pair behind a link that is moved, as Kubernetes does it', async () => {
+  test('reports a pair behind a switched link, as in Kubernetes', async () => {
     const directory = await temporaryDirectory()
     const [old, next] = [makeCertificate(), makeCertificate()]
     for (const [name, { cert, key }] of Object.entries({ '..1': old, '..2': next })) {
@@ -77,14 +77,14 @@ describe('watchTlsFiles', () => {
     await vi.waitFor(() => expect(certificates).toEqual([next.cert]), patience)
   })
 
-  test('tells once of a half that stays alone, and of the pair that it becomes later', async () => {
+  test('reports a mixed pair once, and later the complete pair', async () => {
     const files = await writeCertificate()
     const { watcher, certificates, problems } = await watch(files)
     const next = makeCertificate()
     await replace(files.cert, next.cert)
     await vi.waitFor(() => expect(problems).toHaveLength(1), patience)
     expect(problems[0]).toMatch(/does not belong to the certificate/)
-    // Another change in the folder is no other content.
+    // Another change in the folder does not change the content.
     await copyFile(files.cert, `${files.cert}.copy`)
     await rm(`${files.cert}.copy`)
     await replace(files.key, next.key)
@@ -93,14 +93,14 @@ describe('watchTlsFiles', () => {
     expect(problems).toHaveLength(1)
   })
 
-  test('reads again when it is asked to, whether anything changed or not', async () => {
+  test('reads unchanged files again on request', async () => {
     const files = await writeCertificate()
     const { watcher, certificates } = await watch(files)
     await watcher.reload()
     expect(certificates).toHaveLength(1)
   })
 
-  test('says what is wrong each time that it is asked', async () => {
+  test('reports a problem on each request', async () => {
     const files = await writeCertificate()
     const { watcher, problems } = await watch(files)
     await rm(files.key)

@@ -5,28 +5,26 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { watchFolders } from '../../files/watch-folders.ts'
 import { readTlsCredentials, type TlsCredentials, type TlsFiles } from './tls-credentials.ts'
 
-/** Hears of new files. */
+/** A listener for changed files. */
 export interface TlsFilesListener {
   readonly onCredentials: (credentials: TlsCredentials) => void
-  /** Called once for the same contents. */
+  /** Called once for the same content. */
   readonly onProblem: (problem: OperatorError) => void
 }
 
-/** Watches the files of a certificate. */
+/** A watcher of certificate files. */
 export interface TlsFilesWatcher {
-  /** Reads them again, changed or not. */
+  /** Reads the files again, even if they are unchanged. */
   readonly reload: () => Promise<void>
   readonly stop: () => void
 }
 
-/** Milliseconds between looks: network and overlay mounts report no changes. */
+/** Milliseconds between checks: network and overlay mounts report no changes. */
 const interval = 30_000
-/** Milliseconds that may pass between the change of one file and of the other. */
+/** Milliseconds between the changes of both files. */
 const settling = 500
 
-/**
- * Watches a certificate and its key, and reports another pair, or why it cannot be used.
- */
+/** Watches a certificate and its key. It reports a new pair, or why the pair is unusable. */
 export function watchTlsFiles(
   files: TlsFiles,
   current: TlsCredentials,
@@ -43,7 +41,7 @@ export function watchTlsFiles(
       onCredentials(found)
       return
     }
-    // It may be half of a new pair: wait for the other half.
+    // One file may be new and the other one old: wait for the other one.
     await delay(settling, undefined, { ref: false })
     if ((await readContent(files)) !== content) return look()
     seen = content
@@ -60,7 +58,7 @@ export function watchTlsFiles(
   }
 }
 
-/** The content of both files; one that cannot be read is empty. */
+/** Reads both files; an unreadable file counts as empty. */
 async function readContent({ cert, key }: TlsFiles): Promise<string> {
   const [certBytes, keyBytes] = await Promise.all(
     [cert, key].map((file) => readFile(file).catch(() => Buffer.alloc(0))),

@@ -5,7 +5,7 @@ import { reserveMemory } from '../../send/reserve-memory.ts'
 import { Http1TlsResponse } from './http1-tls-response.ts'
 
 describe('writeInSlices', () => {
-  test('keeps no memory for answers that come after their client has gone', async () => {
+  test('releases the memory of answers whose client has disconnected earlier', async () => {
     const body = Buffer.alloc(100_000)
     for (let count = 0; count < 600; count += 1) {
       const response = new Http1TlsResponse(new IncomingMessage(new Socket()))

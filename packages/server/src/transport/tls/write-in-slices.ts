@@ -1,46 +1,46 @@
 import type { IncomingMessage } from 'node:http'
 import { reserveMemory } from '../../send/reserve-memory.ts'
 
-/** Bytes of a body that are encrypted, or handed to nghttp2, at a time, at most: four records of TLS. */
+/** The maximum number of bytes that are encrypted or passed to nghttp2 at a time: four TLS records. */
 export const sliceSize: number = 64 * 1024
 
-/** What a response was asked to do: its method, and what it was called with. */
+/** A call of a response: the method and its arguments. */
 type Call = readonly [method: 'write' | 'end', ...given: readonly unknown[]]
 
-/** A response of which slices are still to be written. */
+/** A response whose body is written in slices. */
 export interface SlicedResponse {
   readonly req: Pick<IncomingMessage, 'method'>
   off(event: 'close', listener: () => void): unknown
   once(event: 'close', listener: () => void): unknown
 }
 
-/** How slices of a response are written. */
+/** The writer of the slices. */
 export interface SliceWriter {
   /** Calls the method of Node's class. */
   readonly call: (...call: Call) => unknown
-  /** Bytes to hand over at a time, at most. */
+  /** The maximum number of bytes to pass on at a time. */
   readonly size: number
-  /** Bytes that may be handed over now. */
+  /** Returns the number of bytes that may be passed on now. */
   readonly room: () => number
-  /** Called when the last slice has left, and nothing else is to be written. */
+  /** Called after the last slice is written and no call is pending. */
   readonly drained?: () => void
 }
 
-/** Calls that came while slices of a response were still to be written. */
+/** Calls that are delayed until the previous slices are written. */
 const laterCalls = new WeakMap<object, Call[]>()
 
 /**
- * Writes or ends a response; what is too large is written in slices, each when the one before has left. Over TLS, Node
- * encrypts at once all that it gets in one piece: a thousand readers that stall would cost a thousand copies of it. Over
- * HTTP/2 it would not tell that a slow reader takes some of it.
+ * Writes or ends a response. Large bodies are written in slices, one after the other. Over TLS, Node
+ * encrypts everything that it gets at once: a thousand stalled clients would cost a thousand copies. Over
+ * HTTP/2, Node would not report that a slow client reads.
  *
- * @returns whether there is room for more, as `write` says it.
+ * @returns whether there is room for more, like `write`.
  */
 export function writeInSlices(response: SlicedResponse, made: Call, writer: SliceWriter): boolean {
   const [method, body, ...rest] = made
   const later = laterCalls.get(response)
   if (later !== undefined) {
-    // Behind an end, Node says then that it comes too late.
+    // For a write after the end, Node reports the error later.
     later.push(made)
     return false
   }
@@ -53,7 +53,7 @@ export function writeInSlices(response: SlicedResponse, made: Call, writer: Slic
   response.once('close', share.release)
   let position = 0
   const writeNext = (error?: Error | null): void => {
-    // The client has gone, which the response tells by itself; its `close` may be over.
+    // The client has disconnected, and the `close` event may be over.
     if (error) {
       share.release()
       done?.(error)
@@ -75,12 +75,12 @@ export function writeInSlices(response: SlicedResponse, made: Call, writer: Slic
   return false
 }
 
-/** Whether slices of a response are still to be written. */
+/** Returns whether slices of a response are pending. */
 export function hasPendingSlices(response: object): boolean {
   return laterCalls.has(response)
 }
 
-/** Whether a response was ended, though slices of its body are still to be written. */
+/** Returns whether a response was ended but slices of its body are pending. */
 export function isEndedWithPendingSlices(response: object): boolean {
   return laterCalls.get(response)?.some(([method]) => method === 'end') === true
 }

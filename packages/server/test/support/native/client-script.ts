@@ -1,37 +1,37 @@
 import { connect } from 'node:net'
 import { setImmediate, setTimeout as delay } from 'node:timers/promises'
 
-/** What one client sends on one connection, and when. */
+/** The bytes that one client sends on one connection, and their timing. */
 export interface ClientScript {
   readonly requests: readonly SentRequest[]
-  /** Whether it closes its half at once behind the last octet; else once nothing more comes. */
+  /** Whether the client closes its half right after the last octet, or when the server is silent. */
   readonly closesHalf: boolean
 }
 
-/** A request as its client sends it, well-formed or not; texts have one character for each octet. */
+/** A request, well-formed or not. Strings have one character for each octet. */
 export interface SentRequest {
-  /** The head, each line with what ends it. */
+  /** The lines of the head with their line ends. */
   readonly lines: readonly string[]
   readonly body: string
-  /** Places among the octets where the client stops for a moment. */
+  /** Offsets where the client pauses. */
   readonly cuts: readonly number[]
-  /** Whether the client waits for octets of an answer before it sends more; else what follows is pipelined. */
+  /** Whether the client waits for a part of the response. Otherwise it pipelines the next request. */
   readonly awaitsAnswer: boolean
 }
 
-/** What a client received, and how the server ended the connection. */
+/** The bytes that a client received, and how the connection ended. */
 export interface Received {
   readonly octets: Buffer
   readonly end: 'closed' | 'reset' | 'left open'
 }
 
-/** Milliseconds without an octet that mean: the server waits for more. */
+/** Milliseconds without an octet that show that the server waits for more. */
 const quietTime = 1000
 
-/** Far beyond what an answer may take on a busy machine. */
+/** Milliseconds. Far more than any response needs on a busy machine. */
 const patience = 10_000
 
-/** Plays a client against the server on a port. */
+/** Runs a client script against the server on a port. */
 export async function playScript(port: number, { requests, closesHalf }: ClientScript): Promise<Received> {
   const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true, noDelay: true })
   const chunks: Buffer[] = []
@@ -48,7 +48,7 @@ export async function playScript(port: number, { requests, closesHalf }: ClientS
     chunks.push(chunk)
     wake?.(true)
   })
-  /** Whether something comes before the server has closed, and before so much time is over. */
+  /** Waits for octets until the time is over. Returns `false` for silence or if the server has closed. */
   const heard = async (milliseconds: number): Promise<boolean> => {
     if (end !== 'left open') return false
     let timer: NodeJS.Timeout | undefined
@@ -76,7 +76,7 @@ export async function playScript(port: number, { requests, closesHalf }: ClientS
       pending += octets.slice(sent, cut)
       sent = Math.max(sent, cut)
       flush()
-      // Some pauses are long enough for a system that gathers what it sends.
+      // Some pauses exceed the delay of Nagle's algorithm.
       await (cut % 4 === 0 ? delay(2) : setImmediate())
     }
     pending += octets.slice(sent)

@@ -2,7 +2,7 @@ import { createRandom } from '../soak/soak-random.ts'
 import { type ClientScript, playScript, type Received, type SentRequest } from './client-script.ts'
 import { randomScript, type ScriptVocabulary } from './random-script.ts'
 
-/** Two servers that should answer alike, by their ports. */
+/** The ports of two servers that should send the same responses. */
 export interface ComparedServers {
   readonly node: number
   readonly native: number
@@ -10,19 +10,19 @@ export interface ComparedServers {
 
 export interface ComparisonOptions {
   readonly seed: number
-  /** How many requests are sent to each of both, about. */
+  /** The approximate number of requests to each server. */
   readonly requests: number
   readonly vocabulary: ScriptVocabulary
 }
 
-/** Scripts that are played at a time: enough for both cores, few enough that none waits for long. */
+/** The number of concurrent scripts: enough for two cores, and few enough to avoid long waits. */
 const clients = 24
 
 /**
- * Sends the same random octets to two servers, on many connections at once.
+ * Sends the same random octets to two servers, on many connections.
  *
- * @returns how many requests were sent to each.
- * @throws Error with the smallest script that is answered differently, and both answers.
+ * @returns the number of requests to each server
+ * @throws Error with the smallest script that has different responses, and both responses
  */
 export async function compareEngines(servers: ComparedServers, options: ComparisonOptions): Promise<number> {
   const { seed, requests, vocabulary } = options
@@ -51,8 +51,9 @@ async function differenceOf(
   const [expected, found] = await Promise.all([playScript(node, script), playScript(native, script)])
   if (expected.octets.equals(found.octets) && isEnd(expected, found)) return undefined
   const [ofNode, ofNative] = [textOf(expected, script), textOf(found, script)]
-  // Node may lose the end of an answer to a reset, where the client sends more behind its last request (RFC 9112 §9.6), and
-  // whole answers to its own refusal of a malformed chunk behind them, where the client has closed its half.
+  // Node may lose the end of a response to a reset if the client pipelines after its last request (RFC 9112
+  // §9.6). Node may also lose whole responses before its 400 for a malformed chunk, if the client closed its
+  // half.
   const hasChunks = script.requests.some(({ lines }) => /chunked/i.test(lines.join('')))
   const mayLack = expected.end === 'reset' || endsAmidAnswer(ofNode) || (script.closesHalf && hasChunks)
   const isLost = mayLack && ofNative.startsWith(ofNode) && found.end === 'closed'
@@ -71,7 +72,7 @@ async function differenceOf(
   ].join('\n')
 }
 
-/** Whether the end of the last answer is missing, or may be, as the end of the connection is its own. */
+/** Tells whether the last response is truncated, or may be because it ends with the connection. */
 function endsAmidAnswer(text: string): boolean {
   const last = text.slice(Math.max(0, text.lastIndexOf('HTTP/1.1 ')))
   const head = last.indexOf('\r\n\r\n')
@@ -86,14 +87,14 @@ function isEnd(one: Received, other: Received): boolean {
   return (one.end === 'left open') === (other.end === 'left open')
 }
 
-/** What was received, but for the time, and for what depends on when octets came, with Node alone as well. */
+/** Returns the received text without dates, and without parts that also vary with Node alone. */
 function textOf({ octets }: Received, { closesHalf }: ClientScript): string {
   const text = octets
     .toString('latin1')
     .replaceAll(/\r\nDate: \w{3}, [^\r]{20} GMT(?=\r\n)/g, '\r\nDate: (now)')
-    // A page has a 103 before it where no other answer is under way.
+    // A page has a 103 only if no other response is in progress.
     .replaceAll(/HTTP\/1\.1 103 Early Hints\r\n(?:[^\r]+\r\n)*\r\n/g, '')
-  // What is no request behind an answer under way is refused, or not where the client's end is read before.
+  // Malformed input after a response in progress gets a 400, unless the server reads the client's end first.
   return closesHalf ? text.replace(/(?<=.)HTTP\/1\.1 4\d\d [\w ]+\r\nConnection: close\r\n\r\n$/s, '') : text
 }
 
@@ -114,7 +115,10 @@ async function explain(
   )
 }
 
-/** Drops what the difference does not need: it is tried twice, as some show up now and then. */
+/**
+ * Removes everything that the difference does not need. Tries each removal twice because some differences are
+ * intermittent.
+ */
 async function shrink(
   servers: ComparedServers,
   script: ClientScript,
@@ -130,7 +134,7 @@ async function shrink(
 
 function* smallerScripts(script: ClientScript, hasApplication: boolean): Generator<ClientScript> {
   const { requests } = script
-  // Then it ends at once; an application would see its client go.
+  // A closed half ends the connection sooner. An application would see a disconnected client.
   if (!script.closesHalf && !hasApplication) yield { ...script, closesHalf: true }
   for (const [index, request] of requests.entries()) {
     if (requests.length > 1) yield { ...script, requests: requests.toSpliced(index, 1) }
@@ -143,7 +147,7 @@ function* smallerScripts(script: ClientScript, hasApplication: boolean): Generat
 function* smallerRequests(request: SentRequest): Generator<SentRequest> {
   const { lines, body, cuts } = request
   if (cuts.length > 0) yield { ...request, cuts: cuts.slice(1) }
-  // What Node says of what is left of these depends on how TCP cuts it.
+  // Without all parts of such a request, Node's answer depends on TCP segments.
   const isDelicate = /chunked|upgrade/i.test(lines.join(''))
   if (isDelicate) return
   if (body !== '') yield { ...request, body: '' }

@@ -1,4 +1,4 @@
-/** A record of an answer as `packages/engine/src/binding.ts` describes it: 7 bytes, aborted. */
+/** Builds a response record in the format of `packages/engine/src/binding.ts`: 7 bytes, aborted. */
 export function recordOf(peer: string, head: string): Buffer {
   const record = Buffer.alloc(31 + peer.length + head.length)
   record.writeUInt32LE(record.length, 0)

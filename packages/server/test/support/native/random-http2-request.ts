@@ -7,8 +7,8 @@ type Values = readonly [string, ...string[]]
 const hosts = ['example.org', 'a:8080', '127.0.0.1'] as const
 
 /**
- * What a pseudo-field says that no browser would; the empty text stands for its absence. No path has a fragment: Node
- * refuses it, and h2 drops it before the engine sees it.
+ * Pseudo-fields that no browser sends. An empty string omits the field. No path has a fragment because Node
+ * rejects it, and h2 drops it before the engine sees it.
  */
 const oddPseudoFields: readonly [readonly [string, Values], ...(readonly [string, Values])[]] = [
   [':method', ['OPTIONS', 'POST', 'DELETE', 'PATCH', 'TRACE', 'get', 'PRI', 'X-Y']],
@@ -20,7 +20,7 @@ const oddPseudoFields: readonly [readonly [string, Values], ...(readonly [string
   [':path', ['*', 'x', '//', '/%', '/%2e', '/%00', '/?', '/..', '/\\', '/a"b', 'http://a/']],
 ]
 
-/** What has a meaning to some reader between the client and the answer, with good values and broken ones. */
+/** Fields with a meaning for some recipient, with valid and invalid values. */
 const oddFields: readonly [readonly [string, Values], ...(readonly [string, Values])[]] = [
   ['host', ['example.org', 'EXAMPLE.org', 'other.example', 'a/b', '']],
   ['accept-encoding', ['', '*', '*;q=0', 'identity;q=0', 'br;q=', 'gzip,gzip', `${'a,'.repeat(200)}br`]],
@@ -41,11 +41,11 @@ const oddFields: readonly [readonly [string, Values], ...(readonly [string, Valu
   ['cookie', ['a=b', `a=${'b'.repeat(4000)}`]],
 ]
 
-/** Makes up the fields of a request without a body: 60 % as browsers ask, and 40 % odd ones. */
+/** Creates random fields of a request without a body: 60 % like browsers, 40 % unusual. */
 export function randomHttp2Request(random: Random, vocabulary: ScriptVocabulary): OutgoingHttpHeaders {
   const fields = plainRequest(random, vocabulary)
   if (random.chance(0.6)) return fields
-  // One alone: of a scheme without an authority, or of a path under another scheme, h2 tells less than nghttp2.
+  // Only one pseudo-field is changed. For some combinations, h2 reports less than nghttp2.
   if (random.chance(0.5)) {
     const [name, values] = random.pick(oddPseudoFields)
     fields[name] = random.pick(values)
@@ -53,11 +53,11 @@ export function randomHttp2Request(random: Random, vocabulary: ScriptVocabulary)
   for (let count = random.integer(3); count > 0; count -= 1) {
     const [name, values] = random.pick(oddFields)
     const value = random.pick(values)
-    // A list may come in two lines.
+    // A list may have two lines.
     const isTwice = /^(?:accept|via)/.test(name) && random.chance(0.2)
     fields[name] = isTwice ? [value, random.pick(values)] : value
   }
-  // Without one, Node's client would say where it has connected to: each engine has a port of its own.
+  // Without a host, Node's client sends the address. The two engines have different ports.
   if (fields[':authority'] === '') {
     delete fields[':authority']
     fields['host'] ??= random.pick(hosts)

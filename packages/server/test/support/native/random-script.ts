@@ -3,15 +3,17 @@ import type { Random } from '../soak/soak-random.ts'
 import { soakRefusals } from '../soak/soak-refusals.ts'
 import type { ClientScript, SentRequest } from './client-script.ts'
 
-/** What is known of a server, so that requests often hit something. */
+/** Facts of a server, so that random requests often match a resource. */
 export interface ScriptVocabulary extends SoakVocabulary {
-  /** Values of `Available-Dictionary`. */
   readonly dictionaries: readonly [string, ...string[]]
-  /** Whether an application hears of each half that is closed: then none is before its answers are there. */
+  /**
+   * Whether an application observes half-closed connections. Then clients do not close their half before the
+   * responses.
+   */
   readonly hasApplication: boolean
 }
 
-/** Makes up what a client sends: 60 % plain requests, and 40 % odd ones, of which many are none. */
+/** Creates a random client script: 60 % normal requests, and 40 % unusual ones, many of them malformed. */
 export function randomScript(random: Random, vocabulary: ScriptVocabulary): ClientScript {
   const closesHalf = !vocabulary.hasApplication && random.chance(0.5)
   if (random.chance(0.02)) return { requests: [upgrade(random, vocabulary), last(vocabulary)], closesHalf }
@@ -21,17 +23,17 @@ export function randomScript(random: Random, vocabulary: ScriptVocabulary): Clie
   while (requests.length < count) {
     const isPlain = random.chance(0.6)
     const octets =
-      isPlain || random.chance(0.3) ? plainRequest(random, vocabulary) : soundRequest(random, vocabulary)
+      isPlain || random.chance(0.3) ? plainRequest(random, vocabulary) : validRequest(random, vocabulary)
     const isOdd = !isPlain && random.chance(0.6)
-    // What may be no whole request may have no answer.
+    // An incomplete request may get no response.
     requests.push(
-      isOdd ? sent(random, oddRequest(random, octets), false) : sent(random, octets, !isPipelining),
+      isOdd ? sent(random, unusualRequest(random, octets), false) : sent(random, octets, !isPipelining),
     )
   }
   return { requests: closesHalf ? requests : [...requests, last(vocabulary)], closesHalf }
 }
 
-/** Divides octets of a request into head and body, and cuts one in five of them. */
+/** Splits octets into head and body, and cuts every fifth request. */
 function sent(random: Random, octets: string, awaitsAnswer: boolean): SentRequest {
   const end = octets.indexOf('\r\n\r\n')
   const head = end === -1 ? octets : octets.slice(0, end + 4)
@@ -46,13 +48,13 @@ function sent(random: Random, octets: string, awaitsAnswer: boolean): SentReques
   }
 }
 
-/** Behind it the server closes: what waits for more would wait for long. */
+/** Makes the server close afterwards. Without it, incomplete requests would wait for a timeout. */
 function last({ targets: [target] }: ScriptVocabulary): SentRequest {
   const lines = [`GET ${target} HTTP/1.1\r\n`, 'Host: example.org\r\n', 'Connection: close\r\n', '\r\n']
   return { lines, body: '', cuts: [], awaitsAnswer: false }
 }
 
-/** What is sent in one piece with it, Node drops or not, as TCP cut it: nothing is. */
+/** Creates an upgrade. Nothing is sent with it because Node drops such bytes depending on TCP segments. */
 function upgrade(random: Random, vocabulary: ScriptVocabulary): SentRequest {
   const [first = '', ...fields] = plainRequest(random, vocabulary).split(/(?<=\n)/)
   const protocol = random.pick(['websocket', 'h2c', 'TLS/1.2', 'h2c, websocket', ''])
@@ -63,7 +65,7 @@ function upgrade(random: Random, vocabulary: ScriptVocabulary): SentRequest {
 
 const hosts = ['example.org', 'a:8080', '127.0.0.1', 'other.example'] as const
 
-/** As browsers and programs ask. */
+/** Creates a request like those of browsers and programs. */
 function plainRequest(random: Random, vocabulary: ScriptVocabulary): string {
   const { targets, entityTags, lastModified, dictionaries } = vocabulary
   const lines = [`Host: ${random.pick(hosts)}`]
@@ -94,7 +96,7 @@ function plainRequest(random: Random, vocabulary: ScriptVocabulary): string {
   return [`${method} ${path}${query} HTTP/1.1`, ...lines, '', ''].join('\r\n')
 }
 
-/** What has a meaning to some reader between the client and the answer, with good values and broken ones. */
+/** Fields with a meaning for some recipient, with valid and invalid values. */
 const oddFields: Readonly<Record<string, readonly [string, ...string[]]>> = {
   Host: [
     'example.org',
@@ -139,7 +141,7 @@ const oddFields: Readonly<Record<string, readonly [string, ...string[]]>> = {
   Range: ['bytes=0-0', 'bytes=-1', 'bytes=9-', 'bytes=2-1', 'bytes=', 'x', '', 'bytes=0-0,2-2'],
   Expect: ['100-continue', '100-Continue', 'x', '', ',', '100-continue, x'],
   'Content-Length': ['0', '00', '+0', '-1', '0x0', '', ' 0 ', '0, 0', '0 0', '18446744073709551616', '5'],
-  // Those that are refused with the head: what Node says of malformed chunks depends on how TCP cut them.
+  // Only values that are rejected with the head. Node's answer to malformed chunks depends on TCP segments.
   'Transfer-Encoding': ['xchunked', 'gzip', 'identity', 'chunked, identity', 'chunked;q=1', '"chunked"', ''],
   Upgrade: ['websocket', 'h2c', ''],
   'Available-Dictionary': [':AA==:', 'x', '', '::', ':AA==:, :AA==:'],
@@ -157,15 +159,15 @@ const oddFields: Readonly<Record<string, readonly [string, ...string[]]>> = {
 }
 const oddNames = Object.keys(oddFields)
 
-/** A request of the soak's grammar, which knows bodies and what they bring with them. */
-function soundRequest(random: Random, vocabulary: ScriptVocabulary): string {
+/** Creates a request with the grammar of the soak test, which includes bodies. */
+function validRequest(random: Random, vocabulary: ScriptVocabulary): string {
   return octetsOf(randomRequest(random, vocabulary))
 }
 
-/** Odd fields, other ends of lines, changed octets; or nothing of a request. */
-function oddRequest(random: Random, octets: string): string {
+/** Adds unusual fields, changes line ends or octets, or returns malformed input. */
+function unusualRequest(random: Random, octets: string): string {
   if (random.chance(0.06)) return random.pick(soakRefusals)[1]
-  // A body in chunks stays what it is: see above.
+  // Chunked bodies stay unchanged. See `Transfer-Encoding` above.
   if (/chunked/i.test(octets)) return octets
   const odd = random.chance(0.7) ? withOddFields(random, octets) : octets
   const ended = random.chance(0.1) ? withOddEnd(random, odd) : odd
@@ -178,13 +180,13 @@ function withOddFields(random: Random, octets: string): string {
     const name = oddNames[random.integer(oddNames.length)] ?? 'X'
     const known = rest.find((line) => nameOf(line) === name.toLowerCase())
     const value = random.pick(oddFields[name] ?? [''])
-    // A field twice is odd already.
+    // A repeated field is unusual enough.
     return random.chance(0.2) ? (known ?? '') : fieldLine(random, name, value)
   })
   const kept = rest.filter(
     (line) => line === '\r\n' || random.chance(0.1) || !added.some((other) => nameOf(other) === nameOf(line)),
   )
-  // Between others, or first.
+  // Insert the fields first or between others.
   const place = random.chance(0.5) ? 0 : random.integer(Math.max(1, kept.indexOf('\r\n')))
   return [first, ...kept.slice(0, place), ...added, ...kept.slice(place)].join('')
 }
@@ -209,7 +211,7 @@ function nameOf(line: string): string {
   return (line.split(':', 1)[0] ?? '').trim().toLowerCase()
 }
 
-/** Another end of one line, or of the head; or empty lines before the request. */
+/** Changes the end of one line or of the head, or adds empty lines before the request. */
 function withOddEnd(random: Random, octets: string): string {
   const lines = octets.split(/(?<=\n)/)
   const place = random.integer(lines.length)
@@ -218,7 +220,7 @@ function withOddEnd(random: Random, octets: string): string {
   return lines.map((line, index) => (index === place ? line.replace(/\r\n$/, end) : line)).join('')
 }
 
-/** One octet more, less or another. */
+/** Adds, removes or replaces one octet. */
 function withOddOctet(random: Random, octets: string): string {
   const place = random.integer(octets.length)
   const octet = random.chance(0.5)

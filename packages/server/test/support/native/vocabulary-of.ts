@@ -1,7 +1,7 @@
 import type { Site } from '../../../src/site/site.ts'
 import type { ScriptVocabulary } from './random-script.ts'
 
-/** What is known of a site, and of sites before it. */
+/** Returns the facts of a site and of earlier sites. */
 export function vocabularyOf(
   { table, assetsPath }: Site,
   more: Partial<ScriptVocabulary> = {},

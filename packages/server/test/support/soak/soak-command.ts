@@ -2,31 +2,31 @@ import { once } from 'node:events'
 import { readdir, readFile } from 'node:fs/promises'
 import { type RunningCommand, spawnCommand } from '../spawn-command.ts'
 
-/** The command, with a look into its process. */
+/** The command, with measurements of its process. */
 export interface SoakCommand extends RunningCommand {
   readonly port: number
-  /** What it holds once its garbage is collected. */
+  /** Returns the use of memory and descriptors after a garbage collection. */
   readonly measure: () => Promise<Holdings>
 }
 
 export interface Holdings {
-  /** Bytes that JavaScript holds, buffers included. */
+  /** Bytes of the JavaScript heap, including buffers. */
   readonly heap: number
-  /** Bytes of memory that the process has of the system. */
+  /** Bytes of the process's resident memory. */
   readonly rss: number
   readonly sockets: number
   readonly descriptors: number
 }
 
-/** Starts the command as it was built, on a free port. */
+/** Starts the built command on a free port. */
 export async function startSoakCommand(args: readonly string[]): Promise<SoakCommand> {
   const probe = new URL('soak-probe.mjs', import.meta.url).href
-  // The young generation would grow up to 16 MiB at its own pace, and hide what else grows.
+  // Limit the young generation. It would otherwise grow up to 16 MiB and hide leaks.
   const nodeOptions = ['--expose-gc', '--max-semi-space-size=1', '--import', probe]
   const command = spawnCommand([...args, '--port', '0'], { nodeOptions })
   const { line, port } = await command.listening
   if (!line.includes('engine: native')) return { ...command, port, measure: () => measure(command) }
-  // Node has only its ends of pairs.
+  // Node lists only its own ends of connections.
   const measureBoth = async (): Promise<Holdings> => ({
     ...(await measure(command)),
     sockets: await heldConnections(port),
@@ -34,7 +34,7 @@ export async function startSoakCommand(args: readonly string[]): Promise<SoakCom
   return { ...command, port, measure: measureBoth }
 }
 
-/** Connections to a port of this machine whose server has not closed them; on Linux. */
+/** Returns the number of connections to a local port that the server has not closed. Linux only. */
 async function heldConnections(port: number): Promise<number> {
   const ending = `:${port.toString(16).toUpperCase().padStart(4, '0')}`
   const rows = (await readFile('/proc/net/tcp', 'utf8')).split('\n').map((row) => row.trim().split(/\s+/))

@@ -1,5 +1,5 @@
-// Loaded into the server's process before the server itself, with `node --expose-gc --import`: SIGUSR2 makes
-// it collect its garbage and print what it holds, without a socket or a descriptor of its own.
+// Preloaded with `node --expose-gc --import`. At SIGUSR2, it collects garbage and prints the use of memory
+// and descriptors, without a socket or a descriptor of its own.
 
 process.on('SIGUSR2', () => {
   void report()

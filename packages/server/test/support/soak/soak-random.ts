@@ -1,12 +1,12 @@
-/** Numbers that look random and are the same for the same seed. */
+/** Pseudo-random numbers that depend only on the seed. */
 export interface Random {
-  /** From 0 to before `end`. */
+  /** Returns an integer from 0 to `end` - 1. */
   readonly integer: (end: number) => number
   readonly chance: (probability: number) => boolean
   readonly pick: <Item>(from: readonly [Item, ...Item[]]) => Item
 }
 
-/** Makes a source of numbers (Mulberry32). */
+/** Creates a generator (Mulberry32). */
 export function createRandom(seed: number): Random {
   let state = seed | 0
   const next = (): number => {

@@ -1,4 +1,4 @@
-/** Requests that have to be refused before anybody asks what for, with the status of the refusal. */
+/** Requests that the server must reject before it looks up a resource, with the expected status. */
 export const soakRefusals: readonly [Refusal, ...Refusal[]] = [
   [400, 'GET / HTTP/1.1\r\n\r\n'],
   [400, 'GET / HTTP/1.1\r\nHost: a\r\nHost: a\r\n\r\n'],

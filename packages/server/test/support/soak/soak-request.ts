@@ -1,19 +1,19 @@
 import type { Random } from './soak-random.ts'
 
-/** A request that a server has to understand. */
+/** A valid request. */
 export interface SoakRequest {
   readonly method: string
   readonly target: string
   readonly version: 'HTTP/1.0' | 'HTTP/1.1'
-  /** Field lines in their order; a name may stand there twice. */
+  /** Field lines in order. A name may repeat. */
   readonly fields: readonly (readonly [name: string, value: string])[]
-  /** The body as it stands on the wire. */
+  /** The body as sent, with its chunks. */
   readonly body: string
 }
 
-/** What is known of a site, so that requests often hit something. */
+/** Facts of a site, so that random requests often match a resource. */
 export interface SoakVocabulary {
-  /** Targets of everything that there is, redirects among them. */
+  /** All existing targets, including redirects. */
   readonly targets: readonly [string, ...string[]]
   /** The folder of hashed assets, with a slash at both ends. */
   readonly assets: string
@@ -25,7 +25,7 @@ export interface SoakVocabulary {
 
 type Field = readonly [name: string, value: string]
 
-/** Makes up a request. */
+/** Creates a random request. */
 export function randomRequest(random: Random, vocabulary: SoakVocabulary): SoakRequest {
   const method = random.chance(0.75)
     ? 'GET'
@@ -57,7 +57,7 @@ export function randomRequest(random: Random, vocabulary: SoakVocabulary): SoakR
   return { method, target: target(random, vocabulary), version, fields, body }
 }
 
-/** A request as it stands on the wire. */
+/** Formats a request. */
 export function octetsOf({ method, target: text, version, fields, body }: SoakRequest): string {
   const lines = fields.map(([name, value]) => `${name}: ${value}`)
   return [`${method} ${text} ${version}`, ...lines, '', body].join('\r\n')
@@ -115,7 +115,7 @@ function target(random: Random, { targets, assets }: SoakVocabulary): string {
   return form + escaped + query
 }
 
-/** The same path, with some of its letters as escapes. */
+/** Escapes some letters of a path, which stays the same path. */
 function escapeSome(random: Random, path: string): string {
   return path.replaceAll(/(?<!%|%.)[a-z]/g, (letter) => {
     if (random.chance(0.7)) return letter
@@ -176,7 +176,7 @@ function date(random: Random, { lastModified }: SoakVocabulary): string {
   return random.chance(0.7) ? fixed : random.pick([rfc850, asctime])
 }
 
-/** RFC 9110 §5.6.7: the three forms of a date. */
+/** Returns the three date formats of RFC 9110 §5.6.7. */
 function dateForms(time: Date): readonly [imf: string, rfc850: string, asctime: string] {
   const fixed = time.toUTCString()
   const [, day = '', month = '', year = '', clock = ''] = fixed.split(' ')
@@ -214,9 +214,9 @@ function range(random: Random, { sizes }: SoakVocabulary): string {
   ])
 }
 
-/** Adds the fields of a body, and answers the body. */
+/** Adds the fields of a body, and returns the body. */
 function addBody(random: Random, fields: Field[]): string {
-  // What is not skipped exactly would be read as a request.
+  // A server that skips the wrong number of bytes would read this as a request.
   const content = 'GET /smuggled HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(random.integer(30))
   if (random.chance(0.2)) fields.push(['Expect', '100-continue'])
   if (random.chance(0.5)) {

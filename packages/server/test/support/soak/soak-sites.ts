@@ -4,7 +4,7 @@ import type { PrecompressOptions } from '@serve-dist/precompress'
 import type { FixtureFiles } from '../build-fixture.ts'
 import { compressibleText } from '../compressible-text.ts'
 
-/** A build that the soak asks for. */
+/** A build of the soak test. */
 export interface SoakSite {
   readonly files: FixtureFiles
   readonly options: PrecompressOptions
@@ -65,7 +65,7 @@ const links: readonly ManifestLink[] = [
   { path: 'assets/style-Dk2mY7bW.css', rel: 'preload', as: 'style', inDocument: false },
 ]
 
-/** A single-page application, a site of pages below a base, an application with a page for a 404, and rules. */
+/** A single-page application, several pages below a base, an application with a 404 page, and rules. */
 export const soakSites: Readonly<Record<string, SoakSite>> = {
   spa: { files: shared, options: { ...options, appType: 'spa' } },
   mpa: {
@@ -82,7 +82,7 @@ export const soakSites: Readonly<Record<string, SoakSite>> = {
   },
 }
 
-/** Bytes that no coding makes smaller, the same each time. */
+/** Returns the same incompressible bytes each time. */
 export function incompressibleBytes(length: number): Buffer {
   const blocks = Array.from({ length: Math.ceil(length / 32) }, (_block, index) =>
     createHash('sha256').update(String(index)).digest(),

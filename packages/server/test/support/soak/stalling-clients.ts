@@ -9,7 +9,7 @@ type Open = (port: number) => Promise<Socket>
 const largestWindow = 2 ** 31 - 1
 const target = '/large.bin'
 
-/** Ways to hold a connection over HTTP/1.1 without end. */
+/** Ways to stall a connection of HTTP/1.1. */
 const overHttp1 = (dial?: Dial): Readonly<Record<string, Open>> => ({
   async 'says nothing'(port) {
     const { socket } = await openConnection(port, dial)
@@ -38,7 +38,7 @@ const overHttp1 = (dial?: Dial): Readonly<Record<string, Open>> => ({
   },
 })
 
-/** Ways to hold a session of HTTP/2 without end. */
+/** Ways to stall a session of HTTP/2. */
 const overHttp2: Readonly<Record<string, Open>> = {
   async 'says nothing over HTTP/2'(port) {
     const { socket } = await openRawHttp2(port)
@@ -48,7 +48,7 @@ const overHttp2: Readonly<Record<string, Open>> = {
     const { socket, request, send, frames } = await openRawHttp2(port, [[4, 0]])
     for (let stream = 1; stream < 20; stream += 2) request(stream, { ':path': target })
     return everySecond(socket, () => {
-      // Its streams are reset in the end; then it is silent, too.
+      // The server finally resets the streams. Then this client is silent, too.
       if (frames.some(({ type }) => type === frameTypes.resetStream)) return
       send({ type: frameTypes.ping, payload: Buffer.alloc(8) })
     })
@@ -73,7 +73,7 @@ const overHttp2: Readonly<Record<string, Open>> = {
   },
 }
 
-/** Clients that hold what they get for as long as the server lets them, by its scheme. */
+/** Clients that stall until the server closes their connection, by scheme. */
 export const stallingClients: Readonly<Record<'http' | 'https', Readonly<Record<string, Open>>>> = {
   http: overHttp1(),
   https: { ...overHttp1(dialTls), ...overHttp2 },

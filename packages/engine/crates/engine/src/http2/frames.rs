@@ -17,8 +17,8 @@ const ACK: u8 = 1;
 /// The flag of DATA and HEADERS that ends a stream.
 const END_STREAM: u8 = 1;
 
-/// At least one of 8 received bytes must belong to a request, or one byte must have been sent for it. The first 1 MiB
-/// is free. nginx uses the same numbers.
+/// Bytes of requests and sent bytes together must be at least an eighth of the received bytes, with a credit of 1 MiB.
+/// nginx uses the same numbers.
 const MIN_REQUEST_SHARE: u64 = 8;
 const FREE_BYTES: u64 = 1024 * 1024;
 

@@ -7,7 +7,7 @@ import { entityTagOf } from '../../src/protocol/entity-tag.ts'
 import { compressibleText } from './compressible-text.ts'
 import { temporaryDirectory } from './temporary-directory.ts'
 
-/** What an entity tag promises of a path. */
+/** The content that an entity tag identifies for a path. */
 interface KnownAnswer {
   readonly build: number
   readonly coding: string
@@ -15,27 +15,27 @@ interface KnownAnswer {
   readonly sha256: string
 }
 
-/** Builds that are deployed one after the other, each with its number in every file. */
+/** Builds to deploy one after the other. Each file contains its build's number. */
 export interface NumberedBuilds {
-  /** A link to the folder of the build that is deployed. */
+  /** A link to the folder of the deployed build. */
   readonly directory: string
   readonly paths: readonly string[]
-  /** The number of the newest build of which anything was deployed. */
+  /** Returns the number of the newest build with deployed files. */
   newest(): number
-  /** Deploys the next build: every other time into the emptied folder, else by moving the link to a new one. */
+  /** Deploys the next build: every other time into the emptied folder, else with a link to a new one. */
   deploy(): Promise<Manifest>
-  /** What was promised under a path's entity tag. */
+  /** Returns the content that an entity tag identifies for a path. */
   known(path: string, entityTag: string): KnownAnswer | undefined
 }
 
-/** Bytes that no coding makes smaller, of which each build has other ones every 64 KiB. */
+/** Incompressible bytes. Each build changes some every 64 KiB. */
 const noise = randomBytes(20_000_000)
 
-/** 100 B to 20 MB. */
+/** File sizes from 100 B to 20 MB. */
 const sizes = { 'tiny.txt': 100, 'image.png': 100_000, 'font.woff2': 1_000_000, 'film.mp4': noise.length }
 
-/** Makes so many builds, so that nothing but deploying them is left to do; none is deployed yet. */
-export async function numberedBuilds(count: number): Promise<NumberedBuilds> {
+/** Creates builds that are ready to deploy. None is deployed yet. */
+export async function createNumberedBuilds(count: number): Promise<NumberedBuilds> {
   const root = await temporaryDirectory()
   const directory = join(root, 'dist')
   const answers = new Map<string, KnownAnswer>()
@@ -51,7 +51,7 @@ export async function numberedBuilds(count: number): Promise<NumberedBuilds> {
   }
   let newest = 0
 
-  /** As `emptyOutDir` does: the files of the build that is served are gone before the next is there, its manifest last. */
+  /** Deploys like `emptyOutDir`: deletes the old files first, and writes the manifest last. */
   const overwrite = async (release: string): Promise<void> => {
     for (const name of await readdir(directory)) await rm(join(directory, name), { recursive: true })
     for (const name of (await readdir(release)).filter((entry) => entry !== stateDirectory)) {
@@ -61,7 +61,7 @@ export async function numberedBuilds(count: number): Promise<NumberedBuilds> {
     await rm(release, { recursive: true })
   }
 
-  /** As deploys by release folders do: the folder of before is gone soon after. */
+  /** Deploys with release folders: changes a link, then deletes the old folder. */
   const moveLink = async (release: string): Promise<void> => {
     const before = await realpath(directory).catch(() => undefined)
     await symlink(release, `${directory}.new`)
