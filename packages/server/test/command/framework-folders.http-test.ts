@@ -80,7 +80,7 @@ describe('the output of adapter-node', () => {
     expect((await run(project, 'compress', 'build', '--include', '**')).code).toBe(0)
     const { stderr } = await start(project, ['build'])
     expect(stderr).toMatch(
-      /warning: .*client\/.*everybody can read.*handler\.js.*npx serve-dist build\/client/,
+      /warning: .*client\/.*all visitors can read.*handler\.js.*npx serve-dist build\/client/,
     )
     // compress refuses it again because the earlier --include is not remembered.
     expect((await run(project, 'compress', 'build')).stderr).toContain('SD_FOLDER_WRONG')

@@ -36,7 +36,7 @@ describe('a build with an environment', () => {
         '/serve-dist-env.js is the file serve-dist-env.js of the build, which the server generates when it loads the build, from: APP_API_URL, APP_LIMIT',
       ),
     ])
-    expect(stdout).toMatch(/Cache-Control: no-cache\s.*whatever rules say/)
+    expect(stdout).toMatch(/Cache-Control: no-cache\s.*regardless of rules/)
     expect(await runCheck([directory])).toMatchObject({ code: 0, found: [] })
   })
 

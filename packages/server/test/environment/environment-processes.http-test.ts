@@ -184,7 +184,7 @@ describe('a start', () => {
         return said
       }
       expect(await run('secret\\377')).toMatch(
-        /^serve-dist: SD_ENVIRONMENT_INVALID: API_URL: its bytes are not UTF-8\nset variables .+\n$/,
+        /^serve-dist: SD_ENVIRONMENT_INVALID: API_URL: its bytes are not UTF-8\nset the variables .+\n$/,
       )
       expect(await run('a\\357\\277\\275')).toMatch(/http:\/\/127\.0\.0\.1/)
     },

@@ -148,7 +148,7 @@ describe('explain of a policy', () => {
     ],
     [
       '/assets/worker.js',
-      'csp of the plugin and serve-dist.config or --csp; no hashes, because the file is no page',
+      'csp of the plugin and serve-dist.config or --csp; no hashes, because the file is not a page',
     ],
   ])('reports for %s the source of the policy, and the hashes of the page', async (target, why) => {
     const directory = await buildWith((manifest) => ({ ...withHashes(manifest), serving: { csp: true } }))
