@@ -102,7 +102,9 @@ describe('the listener for operators', () => {
   test('is gone when the build cannot be served', async () => {
     const port = await freePort()
     const operations = { ops: { host: '127.0.0.1', port } }
-    await expect(serve({ directory: '/nowhere', port: 0, operations })).rejects.toThrow('the folder does not exist')
+    await expect(serve({ directory: '/nowhere', port: 0, operations })).rejects.toThrow(
+      'the folder does not exist',
+    )
     await expect(openConnection(port)).rejects.toThrow('ECONNREFUSED')
   })
 
