@@ -1,6 +1,6 @@
 /**
- * The directives of CSP Level 3 (§6), Trusted Types and Upgrade Insecure Requests with the kind of their values, in the
- * order in which they are sent. `places` are sources; `code` also has keywords and hashes for code.
+ * The directives of CSP Level 3 (§6), Trusted Types and Upgrade Insecure Requests with the kind of their values. They
+ * are sent in this order. `places` are sources; `code` also has keywords and hashes for code.
  */
 const directives = {
   'default-src': 'code',

@@ -91,9 +91,9 @@ function writtenOf(paths: readonly string[]): string[] {
 }
 
 /**
- * Formats the table of one build, similar to Vite's: each file uncompressed and in each coding, the coding that is sent
- * by default, the smallest coding, the total, and the cost of the default order. Files without variants share one row.
- * Sizes are in kB of 1,000 bytes. There is no line feed at the end.
+ * Formats the table of one build, similar to Vite's. It has the sizes of each file in each coding, the coding that is
+ * sent by default, and the smallest coding. The total and the cost of the default order follow. Files without variants
+ * share one row. Sizes are in kB of 1,000 bytes. There is no line feed at the end.
  */
 export function formatBuildTable(
   build: Pick<Manifest, 'files' | 'serving'>,
