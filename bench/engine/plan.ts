@@ -63,7 +63,7 @@ function withSecondTurn(definition: ServerDefinition): ServerDefinition {
   return { name: definition.name + secondTurnSuffix, find: () => definition.find() }
 }
 
-/** Defines our command with each engine. A program of `peers/programs` is its `--ssr` application. */
+/** Defines our command with each engine. A program of `../serve/peers/programs` is its `--ssr` application. */
 function withApplication(suffix: string, program: string): readonly [ServerDefinition, ServerDefinition] {
   const application = fileURLToPath(new URL(`../serve/peers/programs/${program}.js`, import.meta.url))
   const definition = (engine: string): ServerDefinition =>

@@ -209,7 +209,7 @@ function isConfiguration(code: string): boolean {
   )
 }
 
-/** Returns the command that starts a server. Deno's is in the document. */
+/** Returns the command that runs a code block. For Deno, the document contains the command. */
 function commandOf({ code }: Block): string {
   if (code.includes('Bun.serve')) return findRuntime('bun') ?? 'bun'
   if (!code.includes('Deno.serve')) return 'node'

@@ -2,7 +2,7 @@ import type { StoreBackend } from './backend.ts'
 
 /** A store that counts its requests and knows the store's time. */
 export interface ObservedStore extends StoreBackend {
-  /** The number of requests. A list counts as one for each 1,000 objects, the page size of S3. */
+  /** The number of requests. A list counts once for each page of 1,000 objects (as in S3), and at least once. */
   readonly requests: number
   /** Returns the store's time, derived from its last response. Before the first response, the time is in 1970. */
   now(): number

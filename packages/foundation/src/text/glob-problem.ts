@@ -5,7 +5,7 @@ const innerGroup = /[({][^(){}]*[)}]/
 const repeatedStars = /[*+]\([^)]*[*+]/
 
 /**
- * Returns the problem of a glob that is too slow to match, if there is one. Globs become regular expressions that
+ * Returns the problem of a glob that is empty, too long or too slow to match, otherwise `undefined`. Globs become regular expressions that
  * backtrack. Each star of a segment multiplies the steps by the length of the name: 200 letters and four stars take
  * 0.3 s per file. A star in a repeated group doubles the steps with each letter.
  */

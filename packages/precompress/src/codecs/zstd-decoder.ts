@@ -4,10 +4,11 @@ import type { Zstd } from '@hpcc-js/wasm-zstd'
 import { largestWindowLog, loadZstd } from './zstd-encoder.ts'
 
 /**
- * Creates a zstd decoder for one frame. Returns `undefined` if this installation has no decoder, such as Node 20
- * without the optional package.
+ * Creates a zstd decoder for one frame. Returns `undefined` if Node has no zstd, and the optional package is missing or the
+ * content is larger than 64 MiB.
  *
- * @param size - expected size of the content in bytes. If the content is longer, the decoder may return only its first `size + 1` bytes.
+ * @param size - expected size of the content in bytes. Of longer content, the decoder returns at least `size + 1` bytes, so
+ * that the caller notices it.
  */
 export async function openZstdDecoder(size: number): Promise<Transform | undefined> {
   const createNative: typeof zlib.createZstdDecompress | undefined = zlib.createZstdDecompress

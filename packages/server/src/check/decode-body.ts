@@ -25,7 +25,7 @@ const decoders: ReadonlyMap<string, Decode | undefined> = new Map<string, Decode
 /**
  * Decodes a body and returns the SHA-256 of the decoded content.
  *
- * @throws an error if the decoded body exceeds the limit.
+ * @throws an error if a native decoder exceeds the limit.
  */
 export async function decodeBody(
   coding: string,

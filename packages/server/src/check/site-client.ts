@@ -56,7 +56,10 @@ export interface SiteClient {
 /** Milliseconds without a byte until a request fails. */
 const patience = 30_000
 
-/** The minimum rate of a body in bytes a millisecond. A slower site could block the check forever. */
+/**
+ * The time limit of a request grows by a millisecond for each 10 bytes of its file. Without a limit, a site that sends
+ * single bytes could block the check forever.
+ */
 const slowest = 10
 
 /** Bytes that a body may have beyond twice its file, for error pages and changes by a proxy. */

@@ -267,7 +267,7 @@ export const serveFlags: FlagTable<ServeFlags> = {
   },
   memoryBudget: {
     value: '<size>',
-    help: 'total memory for response bodies, smallest first; other bodies are read from the disk',
+    help: 'memory of each process for response bodies, smallest first; others are read from the disk',
     group: memory,
     default: s.defaultOf(loadFields.memoryBudget),
     defaultText: '64m',

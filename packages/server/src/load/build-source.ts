@@ -79,6 +79,6 @@ export interface SourceBuild {
   readDeltasIntoMemory?(room: number): Promise<StoredDeltas | undefined>
   /** The earlier builds of the same source. */
   readonly kept?: KeptBySource
-  /** Returns a warning that is only for a start. */
+  /** Returns a warning for the start. Reloads do not print it. */
   describeStart(site: Site, manifest: Manifest): Promise<string | undefined>
 }

@@ -48,7 +48,7 @@ export interface RequestTarget {
   readonly query: string
 }
 
-/** The asterisk form, the absolute form of `http` and `https`, or the origin form. None has a fragment. */
+/** The asterisk form, the absolute form of `http` and `https`, or the origin form (also without a path). None has a fragment. */
 const targetForm = /^(?:\*|(?:https?:\/\/(?:[^/?#@]*@)?([^/?#@]*))?(\/[^?#]*)?(\?[^#]*)?)$/i
 
 /** Splits a request target; returns `undefined` for other forms. */

@@ -91,7 +91,7 @@ function pickTexts(
       texts.push([name, text])
       return true
     }
-    unreadable.push(`${name}: ${typeof text === 'string' ? 'its bytes are not UTF-8' : 'expected a text'}`)
+    unreadable.push(`${name}: ${typeof text === 'string' ? 'its bytes are not UTF-8' : 'expected a string'}`)
     return false
   })
   return { variables: Object.fromEntries(readable), source: Object.fromEntries(texts), unreadable }

@@ -29,7 +29,7 @@ export async function readConfig(folder: string, named?: string): Promise<ServeD
   if (file === undefined) {
     if (named === undefined) return await refuseOtherNames(folder)
     throw new OperatorError('SD_CONFIG_INVALID', [
-      `${resolve(folder, named)}: no such file; --config needs a serve-dist.config.js, .mjs or .json`,
+      `${resolve(folder, named)}: the file does not exist. Pass a .js, .mjs or .json file with --config`,
     ])
   }
   if (second !== undefined)

@@ -158,7 +158,7 @@ describe('the module of the environment', () => {
     )
     await expect(startServer(directory, { site: { environment: given } })).rejects.toMatchObject({
       problems: [
-        'APP_LIMIT: expected a text',
+        'APP_LIMIT: expected a string',
         'APP_FLAGS: expected JSON of at most 1000 levels and of finite numbers',
       ],
     })

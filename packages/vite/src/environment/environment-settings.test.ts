@@ -34,7 +34,7 @@ describe('readEnvironmentOptions', () => {
       'OperatorError: serveDist option env["API-URL"]: expected a name of letters, digits and "_" that does not start with a digit',
       'serveDist option env.LIMIT.type: expected one of "string", "number", "boolean", "json", found "nubmer"',
       'serveDist option env.RELEASE.default: a required variable cannot have a default. Remove one of the two.',
-      'serveDist option env.SIZE.defualt: unknown; did you mean "default"?',
+      'serveDist option env.SIZE.defualt: unknown field. Did you mean "default"?',
       'serveDist option env.FLAG: expected an object such as { "type": "string", "required": true }, found true',
       'serveDist option env.ITEMS.default: expected a value that JSON can represent, found {}',
       'serveDist option envPrefix: expected a beginning of names, such as "APP_", found "9"',

@@ -106,5 +106,5 @@ export function readEnvironmentOptions(options: {
 
 function unknownKey(key: string, known: readonly string[]): string {
   const nearest = findNearestName(key, known)
-  return `unknown name. ${nearest === undefined ? `Valid names: ${known.join(', ')}` : `Did you mean "${nearest}"?`}`
+  return `unknown field. ${nearest === undefined ? `Valid fields: ${known.join(', ')}` : `Did you mean "${nearest}"?`}`
 }

@@ -136,7 +136,7 @@ function hashedAssets(
         const match = form?.exec(fileName)
         return match ? [[fileName, match.slice(1).join('[hash]')]] : []
       })
-      // If there are more files than requests, a plugin chose one of the names, and it is unknown which.
+      // If there are more files than names that the bundler asked for, a plugin chose one of them, and it is unknown which.
       return candidates.length > contents.size ? [] : candidates
     }),
   )
