@@ -134,7 +134,8 @@ async function judge(folder: string, { before, after }: Record<'before' | 'after
   try {
     await loadSite(folder, { verify: 'hash' })
   } catch (error) {
-    const isClear = error instanceof OperatorError && /from the manifest|did not finish/.test(error.message)
+    const isClear =
+      error instanceof OperatorError && /differs? from the manifest|did not finish/.test(error.message)
     return isClear ? 'refused' : String(error)
   }
   const { originals, variants } = claimsOf(await manifestOf(folder))
