@@ -143,7 +143,8 @@ async function classifyFolder(
   try {
     await loadSite(folder, { verify: 'hash' })
   } catch (error) {
-    const isClear = error instanceof OperatorError && /from the manifest|did not finish/.test(error.message)
+    const isClear =
+      error instanceof OperatorError && /differs? from the manifest|did not finish/.test(error.message)
     return isClear ? 'refused' : String(error)
   }
   const { originals, variants } = claimsOf(await manifestOf(folder))
