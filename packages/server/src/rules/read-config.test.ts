@@ -76,6 +76,6 @@ describe('readConfig', () => {
     await writeFile(join(folder, 'serve-dist.config.json'), '{}')
     await writeFile(join(folder, 'serve-dist.config.mjs'), 'export default {}')
     await expect(readConfig(folder)).rejects.toThrow('only one of them is allowed')
-    await expect(readConfig(folder, 'none.json')).rejects.toThrow('no such file')
+    await expect(readConfig(folder, 'none.json')).rejects.toThrow('the file does not exist')
   })
 })

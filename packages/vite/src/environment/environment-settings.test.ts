@@ -37,7 +37,7 @@ describe('readEnvironmentOptions', () => {
       'serveDist option env.SIZE.defualt: unknown field. Did you mean "default"?',
       'serveDist option env.FLAG: expected an object such as { "type": "string", "required": true }, found true',
       'serveDist option env.ITEMS.default: expected a value that JSON can represent, found {}',
-      'serveDist option envPrefix: expected a beginning of names, such as "APP_", found "9"',
+      'serveDist option envPrefix: expected a prefix of names, such as "APP_", found "9"',
       'serveDist option envFileName: expected a file name such as "serve-dist-env.js", found "../env.js"',
       'serveDist option envTypes: expected false or a path such as "src/serve-dist-env.d.ts", found "env.ts"',
     ])
