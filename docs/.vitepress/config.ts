@@ -15,6 +15,8 @@ export default withServeDist(
     description: 'Compress a Vite build once. Serve it with a production server.',
     lang: 'en',
     cleanUrls: true,
+    // Not `.vitepress/dist`: in the repository's root, serve-dist proposes that folder if `dist` is missing.
+    outDir: './dist',
     srcExclude: ['README.md'],
     rewrites: { 'benchmarks/README.md': 'benchmarks/index.md' },
     // By default the content has a `style` attribute, which the policy does not allow.

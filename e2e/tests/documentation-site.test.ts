@@ -12,7 +12,7 @@ import { sendRequest } from '../src/send-request.ts'
 import { type RunningCommand, startCommand } from '../src/start-command.ts'
 
 const documents = fileURLToPath(new URL('../../docs', import.meta.url))
-const folder = path.join(documents, '.vitepress/dist')
+const dist = path.join(documents, 'dist')
 
 const sizes = [
   { device: 'a desktop', width: 1280, height: 800, colorScheme: 'light' },
@@ -27,7 +27,7 @@ describe.skipIf(chromiumPath === undefined)('the documentation site', () => {
 
   beforeAll(async () => {
     const { command } = await buildExample('the documentation site', documents)
-    server = await startCommand(command, { args: [folder, '--port', '0'], cwd: documents })
+    server = await startCommand(command, { args: [dist, '--port', '0'], cwd: documents })
     browser = await launchChromium()
   })
 
@@ -80,7 +80,7 @@ describe.skipIf(chromiumPath === undefined)('the documentation site', () => {
   )
 
   test('opens every page outside the decisions without an error in the console', async () => {
-    const { files } = await readManifest(folder)
+    const { files } = await readManifest(dist)
     const { page, complaints, violations } = await openPolicyWatchedPage(browser)
     const pages = files.filter((file) => /^(?!404|decisions\/).*\.html$/.test(file.path))
     for (const file of pages) {
