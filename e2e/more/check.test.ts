@@ -280,7 +280,9 @@ describe.skipIf(caddy === undefined && !isRequired)('serve-dist check behind Cad
     const { exitCode, findings } = await check(stopAfterTest(proxy))
     expect({ exitCode, findings }).toEqual({
       exitCode: 1,
-      findings: { 'shared-etag': expect.stringMatching(/^the same strong ETag .*Caddy: turn off compression/) },
+      findings: {
+        'shared-etag': expect.stringMatching(/^the same strong ETag .*Caddy: turn off compression/),
+      },
     })
   })
 })
