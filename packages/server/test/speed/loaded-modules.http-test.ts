@@ -46,6 +46,6 @@ describe('serving', () => {
   })
 
   test('loads what describes a folder only where it has no manifest', async () => {
-    expect(await loadedToServe(bare)).toContain('/precompress/dist/pass/describe-directory.js')
+    expect(await loadedToServe(bare)).toContain('/precompress/dist/compression/describe-directory.js')
   })
 })
