@@ -1,8 +1,8 @@
 import type { Environment } from 'vite'
-import { findOutdatedPasses } from './pass/check-at-exit.ts'
-import { foldersToChange, markFolders, warnAboutMarkedFolders } from './pass/mark-folders.ts'
-import type { PassRequest } from './pass/pass-request.ts'
-import { withoutStack, runPasses } from './pass/run-pass.ts'
+import { findOutdatedCompressions } from './compression/check-at-exit.ts'
+import { foldersToChange, markFolders, warnAboutMarkedFolders } from './compression/mark-folders.ts'
+import type { CompressionRequest } from './compression/compression-request.ts'
+import { withoutStack, runCompressions } from './compression/run-compressions.ts'
 import { buildStateOf } from './record/build-state.ts'
 import { outermostFolders } from './record/output-folders.ts'
 import { recordBuild, type Recording, recordsOfProject } from './record/record-build.ts'
@@ -63,19 +63,19 @@ export async function markBuildFailed({ environment, meta }: BuildContext, error
  */
 export async function closeEnvironment(
   { environment, meta }: BuildContext,
-  build: Recording & { readonly makesPass: boolean },
+  build: Recording & { readonly runsCompression: boolean },
 ): Promise<void> {
   const state = buildStateOf(environment)
   try {
     const written = [...state.outputs.values()].filter((output) => output !== undefined)
     state.folders = await recordBuild(environment, written, build)
-    if (!build.makesPass) state.phase = 'finished'
+    if (!build.runsCompression) state.phase = 'finished'
     else if (meta.watchMode) {
       await state.inTurn(async () => {
         // The next rebuild already writes, and will get its own manifest.
         if (state.phase === 'building') return
         state.phase = 'finished'
-        await runPasses(passesOf(environment, build.settings, true))
+        await runCompressions(compressionsOf(environment, build.settings, true))
       })
     } else if (!state.isPartOfApp) await finishEnvironments([environment], build.settings)
   } catch (error) {
@@ -92,23 +92,27 @@ export async function finishEnvironments(
   settings: ServeDistSettings,
 ): Promise<void> {
   const written = environments.filter((environment) => buildStateOf(environment).phase === 'written')
-  const requests = new Map<string, PassRequest>()
+  const requests = new Map<string, CompressionRequest>()
   for (const environment of written) {
     const { isPartOfApp } = buildStateOf(environment)
     // A later server build may have prerendered pages into the folder of an earlier one.
     const isLater = environment.config.consumer === 'server' && !isPartOfApp
-    const outdated = isLater ? findOutdatedPasses(environment.getTopLevelConfig().root) : []
-    const own = passesOf(environment, settings)
+    const outdated = isLater ? findOutdatedCompressions(environment.getTopLevelConfig().root) : []
+    const own = compressionsOf(environment, settings)
     for (const request of [...outdated, ...own]) requests.set(request.folder, request)
   }
   const outermost = outermostFolders(requests.keys())
   for (const environment of written) buildStateOf(environment).phase = 'failed'
-  await runPasses([...requests.values()].filter(({ folder }) => outermost.includes(folder)))
+  await runCompressions([...requests.values()].filter(({ folder }) => outermost.includes(folder)))
   for (const environment of written) buildStateOf(environment).phase = 'finished'
 }
 
 /** Returns the compressions of the client folders of an environment. */
-function passesOf(environment: Environment, settings: ServeDistSettings, isWatched = false): PassRequest[] {
+function compressionsOf(
+  environment: Environment,
+  settings: ServeDistSettings,
+  isWatched = false,
+): CompressionRequest[] {
   if (environment.config.consumer === 'server') return []
   const { logLevel = 'info', clearScreen = true } = environment.getTopLevelConfig()
   return buildStateOf(environment).folders.map(({ folder, root, record }) => ({

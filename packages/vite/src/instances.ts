@@ -1,5 +1,5 @@
 import type { Plugin, ResolvedConfig } from 'vite'
-import type { FinishBuildOptions } from './pass/finish-build.ts'
+import type { FinishBuildOptions } from './compression/finish-build.ts'
 
 /** The plugin's name, which is also the prefix of its messages. */
 export const pluginName = 'serve-dist'

@@ -19,9 +19,9 @@ import {
   warnOnce,
   findActiveInstance,
 } from './instances.ts'
-import { checkProjectAtExit } from './pass/check-at-exit.ts'
-import { finishBuild } from './pass/finish-build.ts'
-import { wereFoldersEmptied, isMarkedFolder } from './pass/mark-folders.ts'
+import { checkProjectAtExit } from './compression/check-at-exit.ts'
+import { finishBuild } from './compression/finish-build.ts'
+import { wereFoldersEmptied, isMarkedFolder } from './compression/mark-folders.ts'
 import { buildStateOf } from './record/build-state.ts'
 import { type CollectedWorkers, collectWorkers } from './record/collect-workers.ts'
 import { assetsDirectory, folderOf } from './record/output-folders.ts'
@@ -90,7 +90,7 @@ function recordingPlugin(
   const isWorkingIn = ({ plugins }: ResolvedConfig) => findActiveInstance(plugins)?.instance === instance
   const isWorking = (environment: Environment) => isWorkingIn(environment.getTopLevelConfig())
   /** Whether this plugin compresses, because no integration does and none is missing. */
-  const makesPasses = (config: ResolvedConfig, meta: frameworks.ViteMeta) =>
+  const runsCompression = (config: ResolvedConfig, meta: frameworks.ViteMeta) =>
     settings.pass && framework === undefined && frameworks.findLateFramework(config, meta) === undefined
   const recordingOf = (environment: Environment): Recording => {
     const config = environment.getTopLevelConfig()
@@ -185,7 +185,10 @@ function recordingPlugin(
         if (error !== undefined || !['written', 'finished'].includes(state.phase)) return
 
         const config = environment.getTopLevelConfig()
-        await closeEnvironment(this, { ...recordingOf(environment), makesPass: makesPasses(config, meta) })
+        await closeEnvironment(this, {
+          ...recordingOf(environment),
+          runsCompression: runsCompression(config, meta),
+        })
         if (!meta.watchMode) checkProjectAtExit(config.root)
       },
     },

@@ -18,7 +18,8 @@ import {
 } from './environment/environment-settings.ts'
 
 /** Options of the plugin. All other settings come from Vite's configuration. */
-export interface ServeDistOptions extends Pick<PrecompressOptions, PassOptionName>, EnvironmentOptions {
+export interface ServeDistOptions
+  extends Pick<PrecompressOptions, CompressionOptionName>, EnvironmentOptions {
   /**
    * The resources that the server announces for a page, in `Link` fields and early hints: its module scripts and
    * stylesheets. `false` announces nothing.
@@ -51,7 +52,7 @@ export interface PreloadOptions {
   readonly fonts?: boolean
 }
 
-const passOptionNames = [
+const compressionOptionNames = [
   'include',
   'exclude',
   'codings',
@@ -63,11 +64,11 @@ const passOptionNames = [
   'serving',
 ] as const
 
-type PassOptionName = (typeof passOptionNames)[number]
+type CompressionOptionName = (typeof compressionOptionNames)[number]
 
 /** Resolved options. */
 export interface ServeDistSettings {
-  readonly precompress: Pick<PrecompressOptions, PassOptionName> & { readonly minimumSize?: number }
+  readonly precompress: Pick<PrecompressOptions, CompressionOptionName> & { readonly minimumSize?: number }
   readonly preload: Required<PreloadOptions> | false
   readonly budgets: readonly Budget[]
   readonly pass: boolean
@@ -85,7 +86,11 @@ const ownFields: Fields<OwnOptions> = {
 
 const ownSchema = s.objectOf<OwnOptions>(ownFields)
 
-const names: readonly string[] = [...passOptionNames, ...Object.keys(ownFields), ...environmentOptionNames]
+const names: readonly string[] = [
+  ...compressionOptionNames,
+  ...Object.keys(ownFields),
+  ...environmentOptionNames,
+]
 export { names as serveDistOptionNames }
 
 /**
@@ -103,8 +108,9 @@ export function resolveServeDistOptions(options: ServeDistOptions): ServeDistSet
   const problems = Object.keys(given)
     .filter((name) => !names.includes(name))
     .map((name) => `serveDist option "${name}": this option does not exist. ${suggestion(name)}`)
-  const passOptions = Object.fromEntries(passOptionNames.map((name) => [name, given[name]]))
-  const resolved = collect(problems, () => Object.entries(resolvePrecompressOptions(passOptions))) ?? []
+  const compressionOptions = Object.fromEntries(compressionOptionNames.map((name) => [name, given[name]]))
+  const resolved =
+    collect(problems, () => Object.entries(resolvePrecompressOptions(compressionOptions))) ?? []
   const own = collect(problems, () => s.read(ownSchema, given, '', wrongOwnOptions))
   const { budgets } = options
   const parsedBudgets = (isTextList(budgets) && collect(problems, () => parseBudgets(budgets))) || []
@@ -116,7 +122,7 @@ export function resolveServeDistOptions(options: ServeDistOptions): ServeDistSet
   if (own === undefined || problems.length > 0) throw wrongOptions(problems)
   const { preload, pass } = own
   return {
-    precompress: Object.fromEntries(resolved.filter(([name]) => passOptions[name] !== undefined)),
+    precompress: Object.fromEntries(resolved.filter(([name]) => compressionOptions[name] !== undefined)),
     preload: preload === false ? false : { fonts: preload.fonts ?? false },
     budgets: parsedBudgets,
     pass,

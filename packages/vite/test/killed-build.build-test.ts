@@ -146,7 +146,7 @@ describe.each(vites)('a build that fails with $name', ({ build }) => {
         order: 'pre',
         async handler() {
           await rm(join(project.root, 'dist/.serve-dist'), { recursive: true, force: true })
-          await project.write('dist/.serve-dist', 'a file in the place of the folder')
+          await project.write('dist/.serve-dist', 'a file that blocks the folder')
           throw new Error('broken on purpose')
         },
       },

@@ -173,7 +173,7 @@ describe.each(vites)('a build that fails with $name', ({ build }) => {
       name: 'blocker',
       async closeBundle() {
         await rm(join(project.root, 'dist/.serve-dist'), { recursive: true })
-        await project.write('dist/.serve-dist', 'a file in the place of the folder')
+        await project.write('dist/.serve-dist', 'a file that blocks the folder')
       },
     }
     const built = build(project, { plugins: [blocker, serveDist()] })

@@ -168,7 +168,7 @@ describe.each(vites)('serveDist in watch mode with $name', ({ name: viteName, bu
       async closeBundle() {
         if (!isBlocked) return
         await rm(join(project.root, 'dist/.serve-dist'), { recursive: true })
-        await project.write('dist/.serve-dist', 'a file in the place of the folder')
+        await project.write('dist/.serve-dist', 'a file that blocks the folder')
       },
     }
     await watch(project, { plugins: [blocker, serveDist()] })

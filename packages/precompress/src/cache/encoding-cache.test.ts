@@ -3,7 +3,12 @@ import { copyFile, readdir, readFile, stat, utimes, writeFile } from 'node:fs/pr
 import { join } from 'node:path'
 import { describe, expect, test, vi } from 'vitest'
 import { type Encode, encode } from '../codecs/encode.ts'
-import { passTools, precompress, type PrecompressReport, runPass } from '../pass/precompress.ts'
+import {
+  compressionTools,
+  precompress,
+  type PrecompressReport,
+  runCompression,
+} from '../compression/precompress.ts'
 import type { PrecompressOptions } from '../precompress-options.ts'
 import { pruneCache } from './prune-cache.ts'
 import { makeFolder } from '../../test/support/make-folder.ts'
@@ -20,28 +25,30 @@ const build = {
   'noise.ttf': noise,
 }
 
-interface Pass extends PrecompressReport {
+interface Compression extends PrecompressReport {
   readonly codecCalls: number
   readonly disk: ReadonlyMap<string, Buffer>
 }
 
 /** Compresses a new folder, as after a build that emptied it. */
-async function passOver(
+async function compressFiles(
   files: Record<string, string | Uint8Array>,
   options: PrecompressOptions,
-): Promise<Pass> {
+): Promise<Compression> {
   const folder = await makeFolder(files)
   return await pass(folder, options)
 }
 
-async function pass(folder: string, options: PrecompressOptions): Promise<Pass> {
+async function pass(folder: string, options: PrecompressOptions): Promise<Compression> {
   let codecCalls = 0
   // Small work stays in this thread, so this counter sees every call.
   const countedEncode: Encode = async (bytes, coding) => {
     codecCalls += 1
     return await encode(bytes, coding)
   }
-  const report = await runPass(folder, options, { tools: { ...passTools, encode: countedEncode } })
+  const report = await runCompression(folder, options, {
+    tools: { ...compressionTools, encode: countedEncode },
+  })
   return { ...report, codecCalls, disk: await readFolder(folder) }
 }
 
@@ -80,9 +87,9 @@ async function age(directory: string, milliseconds: number): Promise<void> {
 describe('the cache', () => {
   test('gives the same bytes as a compression without it, and calls no codec', async () => {
     const options = await withCache()
-    const cold = await passOver(build, options)
-    const warm = await passOver(build, options)
-    const without = await passOver(build, { cache: false })
+    const cold = await compressFiles(build, options)
+    const warm = await compressFiles(build, options)
+    const without = await compressFiles(build, { cache: false })
     expect([cold.codecCalls, cold.cacheHits, cold.encodings]).toEqual([9, 0, 9])
     expect([warm.codecCalls, warm.cacheHits, warm.encodings]).toEqual([0, 9, 0])
     expect(without.codecCalls).toBe(9)
@@ -93,8 +100,8 @@ describe('the cache', () => {
 
   test('encodes changed files only', async () => {
     const options = await withCache()
-    await passOver(build, options)
-    const changed = await passOver({ ...build, 'app.js': `${script}//` }, options)
+    await compressFiles(build, options)
+    const changed = await compressFiles({ ...build, 'app.js': `${script}//` }, options)
     expect([changed.codecCalls, changed.cacheHits]).toEqual([3, 6])
   })
 
@@ -102,7 +109,7 @@ describe('the cache', () => {
     const options = await withCache()
     const folder = await makeFolder(build)
     await pass(folder, options)
-    const renamed = await passOver({ 'other.js': script }, options)
+    const renamed = await compressFiles({ 'other.js': script }, options)
     expect(renamed.codecCalls).toBe(0)
     await rewrite(options.cacheDirectory, (head) => [head, Buffer.alloc(0)])
     const again = await pass(folder, options)
@@ -111,20 +118,20 @@ describe('the cache', () => {
 
   test('adds a coding to the entry of a file', async () => {
     const options = await withCache()
-    await passOver(build, { ...options, codings: ['gzip'] })
-    expect((await passOver(build, { ...options, codings: ['gzip', 'br'] })).codecCalls).toBe(3)
-    expect((await passOver(build, { ...options, codings: ['zstd'] })).codecCalls).toBe(3)
-    expect((await passOver(build, options)).codecCalls).toBe(0)
+    await compressFiles(build, { ...options, codings: ['gzip'] })
+    expect((await compressFiles(build, { ...options, codings: ['gzip', 'br'] })).codecCalls).toBe(3)
+    expect((await compressFiles(build, { ...options, codings: ['zstd'] })).codecCalls).toBe(3)
+    expect((await compressFiles(build, options)).codecCalls).toBe(0)
   })
 
   test('does not use the result of another codec version', async () => {
     const options = await withCache()
-    const cold = await passOver(build, options)
+    const cold = await compressFiles(build, options)
     await rewrite(options.cacheDirectory, (head, results) => {
       const text = head.slice(65, -1).replaceAll('brotli/', 'brotli/0')
       return [`${createHash('sha256').update(text).digest('hex')} ${text}\n`, results]
     })
-    const warm = await passOver(build, options)
+    const warm = await compressFiles(build, options)
     expect(warm.codecCalls).toBe(3)
     expect(warm.disk).toEqual(cold.disk)
   })
@@ -140,13 +147,13 @@ describe('the cache', () => {
     ['from another entry', () => Buffer.from(script), 6],
   ])('repairs content that is %s', async (_name, damage, lost) => {
     const options = await withCache()
-    const cold = await passOver(build, options)
+    const cold = await compressFiles(build, options)
     await rewrite(options.cacheDirectory, (head, results) => [head, damage(results)])
-    const warm = await passOver(build, options)
+    const warm = await compressFiles(build, options)
     // Each result is verified on its own. Results that are not worth keeping have no bytes.
     expect([warm.codecCalls, warm.cacheHits]).toEqual([lost, 9 - lost])
     expect(warm.disk).toEqual(cold.disk)
-    expect((await passOver(build, options)).codecCalls).toBe(0)
+    expect((await compressFiles(build, options)).codecCalls).toBe(0)
   })
 
   test.each([
@@ -155,39 +162,39 @@ describe('the cache', () => {
     ['is cut off', () => ''],
   ])('repairs an entry whose head %s', async (_name, damage) => {
     const options = await withCache()
-    const cold = await passOver(build, options)
+    const cold = await compressFiles(build, options)
     await rewrite(options.cacheDirectory, (head, results) => [damage(head), results])
-    const warm = await passOver(build, options)
+    const warm = await compressFiles(build, options)
     expect(warm.codecCalls).toBe(9)
     expect(warm.disk).toEqual(cold.disk)
-    expect((await passOver(build, options)).codecCalls).toBe(0)
+    expect((await compressFiles(build, options)).codecCalls).toBe(0)
   })
 
   test('repairs an entry that is a copy of another one', async () => {
     const options = await withCache()
-    const cold = await passOver(build, options)
+    const cold = await compressFiles(build, options)
     const [first = '', ...others] = await entryFiles(options.cacheDirectory)
     for (const other of others) await copyFile(first, other)
-    const warm = await passOver(build, options)
+    const warm = await compressFiles(build, options)
     expect([warm.codecCalls, warm.cacheHits]).toEqual([6, 3])
     expect(warm.disk).toEqual(cold.disk)
-    expect((await passOver(build, options)).codecCalls).toBe(0)
+    expect((await compressFiles(build, options)).codecCalls).toBe(0)
   })
 
   test('does not use an entry without the digest of its original, as earlier releases wrote it', async () => {
     const options = await withCache()
-    await passOver(build, options)
+    await compressFiles(build, options)
     await rewrite(options.cacheDirectory, (head, results) => {
       const text = head.slice(head.indexOf('['), -2)
       return [`${createHash('sha256').update(text).digest('hex')} ${text}\n`, results]
     })
-    expect((await passOver(build, options)).codecCalls).toBe(9)
-    expect((await passOver(build, options)).codecCalls).toBe(0)
+    expect((await compressFiles(build, options)).codecCalls).toBe(9)
+    expect((await compressFiles(build, options)).codecCalls).toBe(0)
   })
 
   test('leaves no temporary files', async () => {
     const options = await withCache()
-    await passOver(build, options)
+    await compressFiles(build, options)
     const names = (await entryFiles(options.cacheDirectory)).map((file) => file.slice(-62))
     expect(names).toEqual([
       expect.stringMatching(/^[0-9a-f]{62}$/),
@@ -202,8 +209,8 @@ describe('the cache', () => {
       createHash('sha256').update(String(line)).digest('hex'),
     )
     const large = { 'large.js': lines.join('\n') }
-    const cold = await passOver(large, options)
-    const warm = await passOver(large, options)
+    const cold = await compressFiles(large, options)
+    const warm = await compressFiles(large, options)
     expect([warm.codecCalls, warm.cacheHits]).toEqual([0, 3])
     expect(warm.disk).toEqual(cold.disk)
   })
@@ -215,12 +222,12 @@ describe('the cache', () => {
     const disks = await Promise.all(folders.map(readFolder))
     for (const disk of disks) expect(disk).toEqual(disks[0])
     expect(reports.flatMap(({ warnings }) => warnings)).toEqual([])
-    expect((await passOver(build, options)).codecCalls).toBe(0)
+    expect((await compressFiles(build, options)).codecCalls).toBe(0)
   })
 
   test.each(['file', 'file/cache'])('warns once if it cannot write to its folder', async (path) => {
     const folder = await makeFolder({ file: '' })
-    const { warnings, codecCalls } = await passOver(build, { cacheDirectory: join(folder, path) })
+    const { warnings, codecCalls } = await compressFiles(build, { cacheDirectory: join(folder, path) })
     expect(codecCalls).toBe(9)
     expect(warnings).toEqual([expect.stringMatching(/cannot cache compression results for the next build/)])
   })
@@ -241,24 +248,24 @@ describe('pruneCache', () => {
 
   test('removes entries that were not used for 30 days, and keeps others', async () => {
     const options = await withCache()
-    await passOver(build, options)
+    await compressFiles(build, options)
     await age(options.cacheDirectory, month * 1.1)
-    await passOver({ 'app.js': script }, options)
+    await compressFiles({ 'app.js': script }, options)
     await vi.waitFor(async () => expect(await entryFiles(options.cacheDirectory)).toHaveLength(1))
-    expect((await passOver({ 'app.js': script }, options)).codecCalls).toBe(0)
+    expect((await compressFiles({ 'app.js': script }, options)).codecCalls).toBe(0)
   })
 
   test('removes the least recently used entries above the size limit', async () => {
     const options = await withCache()
     const { cacheDirectory } = options
-    await passOver({ 'app.js': script, 'index.html': build['index.html'] }, options)
+    await compressFiles({ 'app.js': script, 'index.html': build['index.html'] }, options)
     await age(cacheDirectory, month / 2)
     // This use makes the entry the more recent one.
-    await passOver({ 'index.html': build['index.html'] }, options)
+    await compressFiles({ 'index.html': build['index.html'] }, options)
     const found = await Promise.all((await entryFiles(cacheDirectory)).map(async (file) => await stat(file)))
     const [youngest] = found.toSorted((a, b) => b.mtimeMs - a.mtimeMs)
     await pruneCache(cacheDirectory, { size: youngest?.size ?? 0, bytesAdded: 1e6 })
     expect(await entryFiles(cacheDirectory)).toHaveLength(1)
-    expect((await passOver({ 'index.html': build['index.html'] }, options)).codecCalls).toBe(0)
+    expect((await compressFiles({ 'index.html': build['index.html'] }, options)).codecCalls).toBe(0)
   })
 })

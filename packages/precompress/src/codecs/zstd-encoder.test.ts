@@ -17,10 +17,10 @@ import {
 const eightMebibytes = 8 * 1024 * 1024
 const sample = Buffer.concat(
   [
-    '../pass/precompress.ts',
-    '../pass/precompress.test.ts',
+    '../compression/precompress.ts',
+    '../compression/precompress.test.ts',
     '../folder/list-files.ts',
-    '../pass/compress-files.ts',
+    '../compression/compress-files.ts',
   ].map((name) => readFileSync(new URL(name, import.meta.url))),
 )
 const encoders = {

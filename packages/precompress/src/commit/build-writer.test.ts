@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { manifestPath, parseManifest, variantPath } from '@serve-dist/manifest'
 import { describe, expect, test } from 'vitest'
 import { type Disk, disk } from '../folder/disk.ts'
-import { passTools, precompress, runPass } from '../pass/precompress.ts'
+import { compressionTools, precompress, runCompression } from '../compression/precompress.ts'
 import type { PrecompressOptions } from '../precompress-options.ts'
 import { addFiles, makeFolder } from '../../test/support/make-folder.ts'
 import { readFolder } from '../../test/support/read-folder.ts'
@@ -58,14 +58,14 @@ const firstOptions = { codings: ['br', 'gzip'] } as const
 const secondOptions = { codings: ['br'] } as const
 
 /** Runs one compression that fails after a number of changes, or fails in one. Returns whether it completed. */
-async function passThatDiesAfter(
+async function compressAndDieAfter(
   changes: number,
   folder: string,
   options: PrecompressOptions & { readonly isOneFailure?: boolean },
 ): Promise<boolean> {
-  const { isOneFailure = false, ...passOptions } = options
-  const tools = { ...passTools, disk: mortalDisk(changes, isOneFailure) }
-  return await runPass(folder, passOptions, { tools }).then(
+  const { isOneFailure = false, ...compressionOptions } = options
+  const tools = { ...compressionTools, disk: mortalDisk(changes, isOneFailure) }
+  return await runCompression(folder, compressionOptions, { tools }).then(
     () => true,
     () => false,
   )
@@ -112,7 +112,7 @@ describe('a compression that is killed at any change to the disk', { timeout: 60
     let survived = false
     for (let changes = 0; !survived; changes += 1) {
       const folder = await makeFolder(first)
-      survived = await passThatDiesAfter(changes, folder, firstOptions)
+      survived = await compressAndDieAfter(changes, folder, firstOptions)
       outcomes.add(await outcomeIn(folder))
 
       const { manifest, warnings } = await precompress(folder, firstOptions)
@@ -131,7 +131,7 @@ describe('a compression that is killed at any change to the disk', { timeout: 60
       const folder = await makeFolder(first)
       await precompress(folder, firstOptions)
       await rebuild(folder)
-      survived = await passThatDiesAfter(changes, folder, secondOptions)
+      survived = await compressAndDieAfter(changes, folder, secondOptions)
       outcomes.add(await outcomeIn(folder))
 
       const { manifest, warnings } = await precompress(folder, secondOptions)
@@ -146,9 +146,9 @@ describe('a compression that is killed at any change to the disk', { timeout: 60
     await precompress(whole, secondOptions)
     for (let changes = 0; changes < 48; changes += 1) {
       const folder = await makeFolder(first)
-      await passThatDiesAfter(changes, folder, firstOptions)
+      await compressAndDieAfter(changes, folder, firstOptions)
       await rebuild(folder)
-      await passThatDiesAfter(Math.floor(changes / 2), folder, secondOptions)
+      await compressAndDieAfter(Math.floor(changes / 2), folder, secondOptions)
       await precompress(folder, secondOptions)
       expect([...(await readFolder(folder)).keys()]).toEqual([...(await readFolder(whole)).keys()])
     }
@@ -164,7 +164,7 @@ describe('a compression in which one change to the disk fails', { timeout: 60_00
       const folder = await makeFolder(first)
       await precompress(folder, firstOptions)
       await rebuild(folder)
-      await passThatDiesAfter(changes, folder, { ...secondOptions, isOneFailure: true })
+      await compressAndDieAfter(changes, folder, { ...secondOptions, isOneFailure: true })
       outcomes.add(await outcomeIn(folder))
       await precompress(folder, secondOptions)
       expect([...(await readFolder(folder)).keys()]).toEqual([...(await readFolder(whole)).keys()])

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type ManifestLink, manifestPath, parseManifest } from '@serve-dist/manifest'
 import { describe, expect, test } from 'vitest'
-import { precompress } from '../pass/precompress.ts'
+import { precompress } from '../compression/precompress.ts'
 import { makeFolder } from '../../test/support/make-folder.ts'
 
 const script: ManifestLink = { path: 'app.js', rel: 'modulepreload', inDocument: true }

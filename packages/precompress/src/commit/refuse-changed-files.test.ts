@@ -5,7 +5,7 @@ import { manifestPath } from '@serve-dist/manifest'
 import { describe, expect, test } from 'vitest'
 import { sha256Of } from '@serve-dist/foundation/text/sha256-of'
 import { describeFile } from '../folder/describe-file.ts'
-import { precompress } from '../pass/precompress.ts'
+import { precompress } from '../compression/precompress.ts'
 import type { PrecompressOptions } from '../precompress-options.ts'
 import { refuseChangedFiles } from './refuse-changed-files.ts'
 import { makeFolder } from '../../test/support/make-folder.ts'
@@ -18,7 +18,7 @@ const build = { 'index.html': page, 'a.js': script }
 const advice = 'Compress the folder after all other programs have written to it.'
 
 /** Compresses a folder that changes after everything is encoded. */
-async function passDuring(
+async function compressDuring(
   folder: string,
   change: () => void,
   options: PrecompressOptions = {},
@@ -51,7 +51,7 @@ describe('precompress of a folder that changes during the compression', () => {
     const folder = await makeFolder(build)
     await precompress(folder, { cache: false })
     const before = await readFolder(folder)
-    const pass = passDuring(folder, () => writeFileSync(join(folder, 'a.js.br'), 'mine'))
+    const pass = compressDuring(folder, () => writeFileSync(join(folder, 'a.js.br'), 'mine'))
     expect(await problemsOf(pass)).toEqual([`a.js.br: the file changed during the compression. ${advice}`])
     await expectOnlyChange(folder, before, { 'a.js.br': 'mine' })
   })
@@ -59,14 +59,14 @@ describe('precompress of a folder that changes during the compression', () => {
   test('fails if a variant was removed', async () => {
     const folder = await makeFolder(build)
     await precompress(folder, { cache: false })
-    const pass = passDuring(folder, () => unlinkSync(join(folder, 'a.js.br')))
+    const pass = compressDuring(folder, () => unlinkSync(join(folder, 'a.js.br')))
     expect(await problemsOf(pass)).toEqual([`a.js.br: the file changed during the compression. ${advice}`])
   })
 
   test('does not replace a new file that has the name of a variant', async () => {
     const folder = await makeFolder(build)
     const before = await readFolder(folder)
-    const pass = passDuring(folder, () => writeFileSync(join(folder, 'a.js.gz'), 'mine'))
+    const pass = compressDuring(folder, () => writeFileSync(join(folder, 'a.js.gz'), 'mine'))
     expect(await problemsOf(pass)).toEqual([
       `a.js.gz: another program created a file where a variant belongs. ${advice}`,
     ])
@@ -78,7 +78,7 @@ describe('precompress of a folder that changes during the compression', () => {
     await precompress(folder, { cache: false })
     writeFileSync(join(folder, 'a.js'), script.replaceAll('forty', 'fifty'))
     const before = await readFolder(folder)
-    const pass = passDuring(folder, () => writeFileSync(join(folder, 'a.js.br'), 'mine'))
+    const pass = compressDuring(folder, () => writeFileSync(join(folder, 'a.js.br'), 'mine'))
     expect(await problemsOf(pass)).toEqual([`a.js.br: the file changed during the compression. ${advice}`])
     await expectOnlyChange(folder, before, { 'a.js.br': 'mine' })
   })
@@ -88,14 +88,14 @@ describe('precompress of a folder that changes during the compression', () => {
     await precompress(folder, { cache: false })
     await unlink(join(folder, 'a.js'))
     const before = await readFolder(folder)
-    const pass = passDuring(folder, () => appendFileSync(join(folder, 'a.js.br'), 'mine'))
+    const pass = compressDuring(folder, () => appendFileSync(join(folder, 'a.js.br'), 'mine'))
     expect(await problemsOf(pass)).toEqual([`a.js.br: the file changed during the compression. ${advice}`])
     expect((await readFolder(folder)).size).toBe(before.size)
   })
 
   test('reports all problems at once, including changed originals', async () => {
     const folder = await makeFolder(build)
-    const pass = passDuring(folder, () => {
+    const pass = compressDuring(folder, () => {
       for (const path of ['index.html', 'a.js.zst', 'a.js.gz']) writeFileSync(join(folder, path), 'mine')
     })
     expect(await problemsOf(pass)).toEqual([
@@ -109,7 +109,7 @@ describe('precompress of a folder that changes during the compression', () => {
     const folder = await makeFolder({ ...build, 'b.js': `${script}//` })
     await precompress(folder, { cache: false })
     await unlink(join(folder, 'b.js'))
-    const { manifest, written, removed } = await passDuring(folder, () => {
+    const { manifest, written, removed } = await compressDuring(folder, () => {
       const bytes = readFileSync(join(folder, 'a.js.br'))
       writeFileSync(join(folder, 'a.js.br'), bytes)
       utimesSync(join(folder, 'a.js.br'), 1, 1)

@@ -23,8 +23,8 @@ interface WaitingWork extends WorkSize {
 }
 
 /**
- * Creates a queue that starts the largest work that fits first, so that no core is left with a large file at the end
- * while the others idle. Work that needs no memory always fits.
+ * Creates a queue that starts the largest work that fits first. Otherwise one core could be busy with a large file at
+ * the end. Work that needs no memory always fits.
  */
 export function createWorkQueue(limits: WorkLimits): RunWork {
   const waiting: WaitingWork[] = []

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { makeFolder } from '../../test/support/make-folder.ts'
 import { problemsOf } from '../../test/support/problems-of.ts'
 import { readFolder } from '../../test/support/read-folder.ts'
-import { precompress } from '../pass/precompress.ts'
+import { precompress } from '../compression/precompress.ts'
 
 async function warningsOf(
   files: Record<string, string>,

@@ -11,7 +11,7 @@ type Inline = readonly [kind: Kind, text: string]
 
 /**
  * Returns the hashes that a page needs in its policy: scripts, styles, `style` attributes and event handlers. Includes
- * documents of `srcdoc`, because the same policy applies. `undefined` if there are none.
+ * documents of `srcdoc`, because the same policy applies. `undefined` for a page without inline items.
  */
 export function policyOfElements(elements: readonly PageElement[]): PagePolicy | undefined {
   const found: Record<Kind, Set<string>> = {

@@ -61,7 +61,7 @@ export function writeRecord(
   return record
 }
 
-/** Reads the record of a folder. Returns `undefined` if there is none, or this release cannot read it. */
+/** Reads the record of a folder. Returns `undefined` if it is missing or unreadable. */
 export function readRecord(
   folder: string,
   warn: (message: string) => void = () => {},

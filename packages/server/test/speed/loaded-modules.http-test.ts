@@ -46,6 +46,6 @@ describe('serving', () => {
   })
 
   test('loads the code that describes a folder only for a folder without a manifest', async () => {
-    expect(await loadedToServe(bare)).toContain('/precompress/dist/pass/describe-directory.js')
+    expect(await loadedToServe(bare)).toContain('/precompress/dist/compression/describe-directory.js')
   })
 })

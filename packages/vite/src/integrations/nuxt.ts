@@ -1,6 +1,6 @@
 import { posix } from 'node:path'
 import { defaultEnvironmentFile } from '../environment/environment-settings.ts'
-import { finishBuild } from '../pass/finish-build.ts'
+import { finishBuild } from '../compression/finish-build.ts'
 import { recordingPlugins } from '../plugin.ts'
 import type { ServeDistOptions } from '../serve-dist-options.ts'
 

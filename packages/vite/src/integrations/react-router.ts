@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { registerIntegration } from './registered-integrations.ts'
 import { findActiveInstance } from '../instances.ts'
-import type { PassLog } from '../pass/pass-request.ts'
+import type { CompressionLog } from '../compression/compression-request.ts'
 
 /**
  * A preset for react-router.config that compresses the client's folder at the end of `react-router build` and writes
@@ -44,6 +44,6 @@ export interface ReactRouterBuild {
   readonly viteConfig: {
     readonly root: string
     readonly plugins: readonly { readonly name: string; readonly api?: unknown }[]
-    readonly logger: PassLog
+    readonly logger: CompressionLog
   }
 }

@@ -1,5 +1,5 @@
 import { join, relative, resolve } from 'node:path'
-import { finishBuild } from '../pass/finish-build.ts'
+import { finishBuild } from '../compression/finish-build.ts'
 import { recordingPlugins } from '../plugin.ts'
 import { isInside } from '../record/output-folders.ts'
 import type { ServeDistOptions } from '../serve-dist-options.ts'

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import type { Plugin, ResolvedConfig, UserConfig } from 'vite'
-import { finishBuild } from '../pass/finish-build.ts'
+import { finishBuild } from '../compression/finish-build.ts'
 import { recordingPlugins } from '../plugin.ts'
 import type { ServeDistOptions } from '../serve-dist-options.ts'
 import { registerIntegration } from './registered-integrations.ts'

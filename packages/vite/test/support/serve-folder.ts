@@ -10,7 +10,7 @@ const types: Readonly<Record<string, string>> = {
   '.svg': 'image/svg+xml',
 }
 
-/** An independent static host that sends files as they are, and allows all origins. */
+/** An independent static host that sends unchanged files and allows all origins. */
 export interface ServedFolder {
   readonly origin: string
   /** The requested paths. */

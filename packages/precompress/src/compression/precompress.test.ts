@@ -12,7 +12,7 @@ import {
 import { describe, expect, test, vi } from 'vitest'
 import { sha256Of } from '@serve-dist/foundation/text/sha256-of'
 import type { EncodeThread } from '../encode/start-encode-thread.ts'
-import { passTools, precompress, runPass } from './precompress.ts'
+import { compressionTools, precompress, runCompression } from './precompress.ts'
 import type { Progress } from '../precompress-options.ts'
 import { decode } from '../../test/support/decode.ts'
 import { addFiles, makeFolder } from '../../test/support/make-folder.ts'
@@ -124,7 +124,9 @@ describe('precompress', () => {
     function noteProgress({ files }: Progress): void {
       filesDone = files
     }
-    const { encodings } = await runPass(folder, options, { tools: { ...passTools, startThread } })
+    const { encodings } = await runCompression(folder, options, {
+      tools: { ...compressionTools, startThread },
+    })
     expect(encodings).toBe(36)
     expect(begun.size).toBeGreaterThan(2)
     expect(most).toBeLessThanOrEqual(2)

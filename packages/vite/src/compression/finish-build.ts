@@ -1,11 +1,11 @@
 import { resolve } from 'node:path'
 import { breaksHashPromise, recordsOfProject } from '../record/record-build.ts'
 import { resolveServeDistOptions, type ServeDistOptions } from '../serve-dist-options.ts'
-import type { PassRequest } from './pass-request.ts'
-import { runPasses } from './run-pass.ts'
+import type { CompressionRequest } from './compression-request.ts'
+import { runCompressions } from './run-compressions.ts'
 
 /** A finished build of a framework. `folder` is the folder that is deployed. */
-export interface FinishBuildOptions extends Omit<PassRequest, 'settings' | 'records'> {
+export interface FinishBuildOptions extends Omit<CompressionRequest, 'settings' | 'records'> {
   /** The user's options of the integration. */
   readonly options: ServeDistOptions
 }
@@ -22,5 +22,5 @@ export async function finishBuild(build: FinishBuildOptions): Promise<void> {
   if (!settings.pass) return
   const records = recordsOfProject(root)
   const promises = breaksHashPromise(root) ? [] : (build.promises ?? [])
-  await runPasses([{ ...facts, promises, folder: resolve(root, folder), root, settings, records }])
+  await runCompressions([{ ...facts, promises, folder: resolve(root, folder), root, settings, records }])
 }

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { describe, expect, test, vi } from 'vitest'
 import { manifestPath } from '@serve-dist/manifest'
-import { passTools, precompress, runPass } from '../src/pass/precompress.ts'
+import { compressionTools, precompress, runCompression } from '../src/compression/precompress.ts'
 import { makeFolder } from './support/make-folder.ts'
 import { readFolder } from './support/read-folder.ts'
 
@@ -26,7 +26,7 @@ describe('precompress with a signal', { timeout: 30_000 }, () => {
     const folder = await makeFolder(files)
     const controller = new AbortController()
     const options = { cache: false, signal: controller.signal }
-    const pass = runPass(folder, options, { tools: { ...passTools, startThread } })
+    const pass = runCompression(folder, options, { tools: { ...compressionTools, startThread } })
     const failure = pass.catch((error: unknown) => error)
     await vi.waitUntil(() => failures.size > 0)
     controller.abort(reason)

@@ -48,13 +48,13 @@ export interface PrecompressReport {
 }
 
 /** The encoder, threads and disk of a compression step. Tests replace them. */
-export interface PassTools {
+export interface CompressionTools {
   readonly encode: Encode
   readonly startThread: () => EncodeThread
   readonly disk: Disk
 }
 
-export const passTools: PassTools = { encode, startThread: startEncodeThread, disk }
+export const compressionTools: CompressionTools = { encode, startThread: startEncodeThread, disk }
 
 /** Facts that earlier builds recorded about a folder. */
 export interface RecordedFacts extends FileFacts {
@@ -62,8 +62,8 @@ export interface RecordedFacts extends FileFacts {
   readonly needs?: readonly PolicyNeed[]
 }
 
-interface PassContext {
-  readonly tools?: PassTools
+interface CompressionContext {
+  readonly tools?: CompressionTools
   readonly recorded?: RecordedFacts
 }
 
@@ -79,13 +79,13 @@ export async function precompress(
   directory: string,
   options: PrecompressOptions = {},
 ): Promise<PrecompressReport> {
-  return await runPass(directory, options)
+  return await runCompression(directory, options)
 }
 
-export async function runPass(
+export async function runCompression(
   directory: string,
   options: PrecompressOptions,
-  { tools = passTools, recorded = {} }: PassContext = {},
+  { tools = compressionTools, recorded = {} }: CompressionContext = {},
 ): Promise<PrecompressReport> {
   const startedAt = performance.now()
   const settings = resolvePrecompressOptions(options)

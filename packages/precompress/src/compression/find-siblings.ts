@@ -32,7 +32,7 @@ interface SiblingSearch extends Pick<ResolvedPrecompressOptions, 'codings' | 'mi
   readonly cache: EncodingCache
 }
 
-/** Examines files with names of variants. Reads nothing if there are none. */
+/** Examines files with names of variants. Reads no other files. */
 export async function findSiblings(
   files: readonly ListedFile[],
   { folder, cache, codings, minimumSize }: SiblingSearch,

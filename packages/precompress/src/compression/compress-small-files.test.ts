@@ -5,7 +5,7 @@ import { describe, expect, test, vi } from 'vitest'
 import { sha256Of } from '@serve-dist/foundation/text/sha256-of'
 import { encode } from '../codecs/encode.ts'
 import type { EncodeThread } from '../encode/start-encode-thread.ts'
-import { passTools, precompress, runPass } from './precompress.ts'
+import { compressionTools, precompress, runCompression } from './precompress.ts'
 import type { Progress } from '../precompress-options.ts'
 import { makeFolder } from '../../test/support/make-folder.ts'
 import { readFolder } from '../../test/support/read-folder.ts'
@@ -107,8 +107,8 @@ describe('compressing many small files', { timeout: 30_000 }, () => {
 
   test('fails for all files of a thread that exits', async () => {
     const folder = await makeFolder(files)
-    const tools = { ...passTools, startThread: startDeadThread }
-    const pass = runPass(folder, { cache: false }, { tools })
+    const tools = { ...compressionTools, startThread: startDeadThread }
+    const pass = runCompression(folder, { cache: false }, { tools })
     const failure: unknown = await pass.catch((error: unknown) => error)
     expect(failure).toMatchObject({
       problems: expect.arrayContaining(['000.js: compression failed: it ended with code 9']),

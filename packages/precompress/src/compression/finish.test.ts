@@ -180,7 +180,7 @@ describe('finish', () => {
     expect((await finishThere(folder, { exclude: ['draft.html', '*.txt'] })).warnings).toEqual([])
   })
 
-  test('uses the record of the cache if the folder has none', async () => {
+  test('uses the record of the cache if the folder lost its own', async () => {
     const { folder } = await makeProject()
     await rm(join(folder, '.serve-dist'), { recursive: true })
     const { source, manifest } = await finishThere(folder)

@@ -4,20 +4,20 @@ import { finish, type PrecompressReport } from '@serve-dist/precompress'
 import { checkBudgets, describeBudget, formatPass } from '@serve-dist/report'
 import colors from 'picocolors'
 import { checkFolderAtExit } from './check-at-exit.ts'
-import type { PassRequest } from './pass-request.ts'
+import type { CompressionRequest } from './compression-request.ts'
 
 /** Compresses the final folders of a build one after the other, then checks budgets for all of them. */
-export async function runPasses(requests: readonly PassRequest[]): Promise<void> {
+export async function runCompressions(requests: readonly CompressionRequest[]): Promise<void> {
   const reports: PrecompressReport[] = []
   for (const request of requests) {
-    reports.push(await runPass(request))
+    reports.push(await runCompression(request))
     if (request.isWatched !== true) checkFolderAtExit(request)
   }
   const [first] = requests
   if (first !== undefined && first.isWatched !== true) enforceBudgets(reports, first)
 }
 
-async function runPass(request: PassRequest): Promise<PrecompressReport> {
+async function runCompression(request: CompressionRequest): Promise<PrecompressReport> {
   const { folder, settings, log, selection, drawsProgress, isWatched, ...known } = request
   const progress = drawsProgress === true ? createProgressLine(process.stdout, 'compressing') : undefined
   try {
@@ -48,7 +48,7 @@ async function runPass(request: PassRequest): Promise<PrecompressReport> {
 /** Fails a build that exceeds a budget. Warns about a budget without files. */
 function enforceBudgets(
   reports: readonly PrecompressReport[],
-  { settings: { budgets }, log }: PassRequest,
+  { settings: { budgets }, log }: CompressionRequest,
 ): void {
   const files = reports.flatMap(({ manifest }) => manifest.files)
   // All folders have the rules of the same plugin.

@@ -16,7 +16,7 @@ import { findRecords, type FoundRecords } from '../record/find-records.ts'
 import { findEnvironment } from './find-environment.ts'
 import { findPrecaching } from './find-precaching.ts'
 import { findExcludedGlobs } from './find-excluded-globs.ts'
-import { type PrecompressReport, runPass } from './precompress.ts'
+import { type PrecompressReport, runCompression } from './precompress.ts'
 import { joinRecordedFacts } from './join-recorded-facts.ts'
 
 /** Options of `finish`. Missing options come from an earlier manifest, otherwise from the record of the build. */
@@ -98,7 +98,7 @@ export async function finish(directory: string, options: FinishOptions = {}): Pr
   const { environment = inherited.environment, include = inherited.include ?? ['**'] } = options
   const base = options.base ?? described?.base ?? '/'
   const recalled = await joinRecordedFacts(folder, found, { base, earlier, promises })
-  const report = await runPass(
+  const report = await runCompression(
     folder,
     {
       ...inherited,

@@ -13,9 +13,9 @@ import type { Candidate } from './find-candidates.ts'
 /**
  * Returns whether every browser decodes a sibling to its original.
  *
- * The sibling must be exactly one gzip member, brotli stream or zstd frame, because Chromium decodes only the first
- * gzip member and other clients reject extra bytes. Its content must have the original's digest. Returns `false` if no
- * decoder is available.
+ * The sibling must be exactly one gzip member, brotli stream or zstd frame: Chromium decodes only the first gzip member,
+ * and other clients reject extra bytes. Its content must have the original's digest. Returns `false` if no decoder is
+ * available.
  */
 export async function decodesToOriginal(folder: string, sibling: Candidate<DescribedFile>): Promise<boolean> {
   // No encoder adds more to incompressible content.

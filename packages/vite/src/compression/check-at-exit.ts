@@ -5,16 +5,16 @@ import { joinFirstNames } from '@serve-dist/foundation/text/join-first-names'
 import { readCachedRecords } from '@serve-dist/precompress'
 import { compareFolder } from '@serve-dist/server/folder'
 import { describeLateWriterFix } from '../integrations/registered-integrations.ts'
-import type { PassRequest } from './pass-request.ts'
+import type { CompressionRequest } from './compression-request.ts'
 
 /** Completed compressions of this process, by folder. */
-const finishedPasses = new Map<string, PassRequest>()
+const finishedCompressions = new Map<string, CompressionRequest>()
 /** Roots of the builds in this process. Another process may have compressed their folders. */
 const projectRoots = new Set<string>()
 
 /** Compares the folder with its manifest when the process ends, and reports later changes. */
-export function checkFolderAtExit(pass: PassRequest): void {
-  finishedPasses.set(pass.folder, pass)
+export function checkFolderAtExit(pass: CompressionRequest): void {
+  finishedCompressions.set(pass.folder, pass)
   checkProjectAtExit(pass.root)
 }
 
@@ -25,8 +25,8 @@ export function checkProjectAtExit(root: string): void {
 }
 
 /** Returns the compressions of this process whose folders have changed since. */
-export function findOutdatedPasses(root: string): PassRequest[] {
-  return [...finishedPasses.values()].filter(
+export function findOutdatedCompressions(root: string): CompressionRequest[] {
+  return [...finishedCompressions.values()].filter(
     (pass) => pass.root === root && findChanges(pass.folder).length > 0,
   )
 }
@@ -35,9 +35,9 @@ function reportChanges(): void {
   const known = readCachedRecords([...projectRoots]).filter(
     ({ root, record }) => projectRoots.has(root) && record.role === 'client',
   )
-  for (const folder of new Set([...finishedPasses.keys(), ...known.map((stored) => stored.folder)])) {
+  for (const folder of new Set([...finishedCompressions.keys(), ...known.map((stored) => stored.folder)])) {
     // Ignore changes of other builds' folders before this process started.
-    const changes = findChanges(folder, finishedPasses.has(folder) ? 0 : performance.timeOrigin)
+    const changes = findChanges(folder, finishedCompressions.has(folder) ? 0 : performance.timeOrigin)
     if (changes.length === 0) continue
     const shown = relative(process.cwd(), folder) || '.'
     const what = changes.map(([how, paths]) => `${how}: ${joinFirstNames(paths)}`).join('; ')

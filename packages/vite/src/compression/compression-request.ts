@@ -2,13 +2,13 @@ import type { BuildFacts, BuildRecord } from '@serve-dist/precompress'
 import type { ServeDistSettings } from '../serve-dist-options.ts'
 
 /** The log of a compression. */
-export interface PassLog {
+export interface CompressionLog {
   info(text: string): void
   warn(text: string): void
 }
 
 /** A final folder and the facts about it. */
-export interface PassRequest extends Partial<
+export interface CompressionRequest extends Partial<
   Pick<BuildFacts, 'base' | 'appType' | 'assetsDirectory' | 'selection' | 'promises'>
 > {
   /** Absolute path. */
@@ -18,7 +18,7 @@ export interface PassRequest extends Partial<
   readonly settings: ServeDistSettings
   /** Records of builds in this process. */
   readonly records: readonly BuildRecord[]
-  readonly log: PassLog
+  readonly log: CompressionLog
   /** Whether to draw a progress line. */
   readonly drawsProgress?: boolean
   /** Whether to write no variants, because the build is watched and will be replaced soon. */
