@@ -217,7 +217,7 @@ describe.each(vites)('a preview of $name', ({ build, preview }) => {
     const project = await createProject(application)
     await build(project, { base: '/one/' })
     await preview(project, { base: '/two/' })
-    expect(project.logger.warnings).toEqual([expect.stringContaining('"/one/", this preview has "/two/"')])
+    expect(project.logger.warnings).toEqual([expect.stringContaining('"/one/" but this preview has "/two/"')])
   })
 
   test.each(['before', 'behind'])('uses only previewDist if the plugin is %s', async (place) => {
