@@ -122,7 +122,7 @@ async function checkNames() {
       for (const [flag] of args.matchAll(/--[a-z][\w-]*/g)) {
         if (!flags.has(flag)) problems.push(`${path}: serve-dist has no ${flag}, in: ${line.trim()}`)
       }
-      const name = /\bpnpm(?:@12)? ([a-z][\w:-]*)/.exec(line)?.[1]
+      const name = /\bpnpm(?:@12)? (?:run )?([a-z][\w:-]*)/.exec(line)?.[1]
       if (name !== undefined && !names.has(name)) problems.push(`${path}: there is no pnpm ${name}`)
     }
   }

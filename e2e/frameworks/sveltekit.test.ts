@@ -113,7 +113,7 @@ export default { plugins: [${['kit', ...plugins].join(', ')}] }
       // SvelteKit 3 prints this about plugins that transform Vite's pages.
       expect(output).not.toContain('transform_index_html_unsupported')
       await expectWholeBuild(built())
-      // Without the plugin that SvelteKit 2 needs, the hash of the announcer's inline style is missing.
+      // Only the plugin for SvelteKit 2 adds the hash of the inline style of SvelteKit's route announcer.
       await serveAndVisit({ ...visit(), ...(recording.length > 0 && { csp: 'off' }) })
     })
 

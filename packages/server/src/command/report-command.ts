@@ -31,7 +31,8 @@ export async function reportCommand(
     throw new OperatorError(
       'SD_OPTION_INVALID',
       extra.map(
-        (given) => `${given} cannot be combined with --store, which supplies both builds; remove one of them`,
+        (given) =>
+          `${given} cannot be combined with --store, which supplies both builds. Remove this argument or --store.`,
       ),
     )
   }

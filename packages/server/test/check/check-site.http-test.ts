@@ -260,7 +260,7 @@ describe('serve-dist check of a site', () => {
     const directory = await buildFixture(files)
     const limiting = await listen((request, response) => {
       if (request.url === '/') response.setHeader('content-type', 'text/html').end('page')
-      // The server never answers the other files.
+      // All other requests stay open without an answer.
       else if (request.url?.startsWith('/assets/') === true) response.writeHead(429).end()
     })
     const started = performance.now()

@@ -147,7 +147,7 @@ describe.skipIf(process.platform === 'win32')(`${restarts} restarts of two insta
       for (let restart = 0; restart < restarts; restart += 1) {
         const going = rotation.shift()
         if (going === undefined) throw new TypeError('nobody serves')
-        // Pending connections and requests must have left this process before the signal.
+        // The test must have sent all pending connections and requests before it sends the signal.
         await vi.waitUntil(() => !socketsOf(going.agent).some(({ connecting }) => connecting), {
           interval: 1,
         })

@@ -110,7 +110,7 @@ describe.skipIf(process.platform === 'win32').each([
     await listening
     const socket = connect(path)
     socket.on('error', () => {
-      // The connection is cut off in mid-body.
+      // The server cuts the connection before the response is complete.
     })
     const idle = connect(path)
     socket.write(formatRequest({ target: '/app/large.bin' }))
@@ -174,7 +174,7 @@ test.skipIf(!isNative)(
     await listening
     const socket = connect(path)
     socket.on('error', () => {
-      // The connection is cut off in mid-body.
+      // The server cuts the connection before the response is complete.
     })
     const idle = connect(path)
     socket.write(formatRequest({ target: '/app/large.bin' }))
