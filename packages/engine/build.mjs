@@ -44,7 +44,10 @@ async function build() {
     return
   }
   const { size } = await stat(library)
-  if (profile === 'release' && size > 5e6) throw new Error(`${library} has ${size} bytes, more than 5 MB`)
+  if (profile === 'release' && size > 5e6)
+    throw new Error(
+      `${library} is too large: it has ${size} bytes, and the limit is 5,000,000. Remove code or dependencies, or raise the limit in packages/engine/build.mjs.`,
+    )
   await mkdir(join(folder, 'dist'), { recursive: true })
   // Replace the file, because running processes have the old one mapped.
   await copyFile(library, `${addon}.new`)

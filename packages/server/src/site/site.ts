@@ -251,7 +251,7 @@ export interface StreamedBytes {
   readonly sha256: string | undefined
 }
 
-/** A response without the bytes of its body. */
+/** A response: its status, its fields, and its body in memory or in a file. */
 export interface Answer {
   readonly status: number
   /** Alternating names and values, as for `ServerResponse.writeHead`. */
