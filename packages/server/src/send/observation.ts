@@ -13,7 +13,7 @@ export interface Observation {
   bytes: number
   /** Whether `end` was called. A response that ends in slices writes the same bytes again. */
   isEnded: boolean
-  /** Whether the observers know that it is over. */
+  /** Whether the observers were told that the answer is complete. */
   isOver: boolean
   /** Why the body of its request was refused. */
   refusal: Refusal | undefined

@@ -50,8 +50,8 @@ function isModifiedSince(field: string, resource: Resource): boolean {
  * is our strong entity tag or exactly our date. If the tag is weak, the date is weak, too, because a file
  * can change twice in one second.
  *
- * @param whole - the representation without a range. All codings have the same date (§8.8.2.2). A client
- *   that gets a coding may hold a part of that coding, which a part of the identity cannot complete.
+ * @param whole - the representation that the client would get without `Range`. If it is a coding, a date does not match:
+ *   all codings have the same date (§8.8.2.2), and the client may hold a part of that coding.
  */
 export function ifRangeHolds(
   field: string | undefined,

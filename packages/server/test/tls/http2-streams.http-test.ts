@@ -170,7 +170,11 @@ async function askForMany({ request, find }: RawHttp2): Promise<void> {
 
 // The native engine's threads each count their own streams. Other tests cover that.
 test('a session whose client reads nothing is closed if other clients need its streams', async () => {
-  const { connections, port } = await serve(serveFiles)
+  // The other time limits are long: a busy machine must not end the streams of the client that reads.
+  const { connectionsCheckingInterval, maximumStreams } = limits
+  const { connections, port } = await startTlsServer(serveFiles, {
+    limits: { ...connectionLimits, headersTimeout: 1500, connectionsCheckingInterval, maximumStreams },
+  })
   const stalled = await openRaw(port, [[4, 0]])
   await askForMany(stalled)
   // The server's timer closes this silent connection. It has then checked the other limits, too.
@@ -334,7 +338,11 @@ describe('a socket is closed', () => {
     ['idle', false],
     ['with a response in progress', true],
   ])('if its client sends GOAWAY and keeps it open, 20 of 20: %s', async (_what, hasAnswer) => {
-    const server = await serve((_request, response) => setTimeout(() => response.end('answer'), 700))
+    // No time limit closes a connection before its answer, even on a busy machine.
+    const server = await startTlsServer(
+      (_request, response) => setTimeout(() => response.end('answer'), 700),
+      { limits: { ...connectionLimits, connectionsCheckingInterval: limits.connectionsCheckingInterval } },
+    )
     const connections = await Promise.all(Array.from({ length: 20 }, () => openRaw(server.port, [], true)))
     for (const { request, send } of connections) {
       if (hasAnswer) request(1)

@@ -100,7 +100,12 @@ async function deleteObjects(
     }
     if (held !== undefined) await changeLease(store, held, undefined, options)
     return deleted.size < keys.length
-      ? { deleted, failure: new Error('the operation was stopped') }
+      ? {
+          deleted,
+          failure: new Error(
+            isStopped() ? 'a signal stopped the deletion' : 'another process took the lease',
+          ),
+        }
       : { deleted }
   } catch (failure) {
     // Ends the lease early. If requests may still run, other processes must wait until it expires.

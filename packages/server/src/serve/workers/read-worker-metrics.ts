@@ -3,7 +3,7 @@ import type { RegistryContent } from '../../operations/metrics.ts'
 
 /**
  * Requests the metrics of a worker. The result is their content, or why they cannot be read, or `undefined`
- * if the signal aborts.
+ * if the signal aborts or the worker has ended.
  */
 export type RequestMetrics = (
   worker: Worker,
