@@ -91,8 +91,8 @@ export function policyFieldName(rules: readonly PolicyRules[]): string {
 }
 
 /**
- * Creates a function that returns the policy of a page. Without a page, it returns the policy of workers, SVG and XML,
- * which have no hashes.
+ * Creates a function that returns the policy of a page. Without a page, it returns the policy of workers, SVG and XML:
+ * it contains no hashes.
  */
 export function createContentSecurityPolicy(given: PolicyParts): (page?: PagePolicy) => string {
   const { rules } = given

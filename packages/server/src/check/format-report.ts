@@ -9,7 +9,7 @@ export interface FormatOptions {
   readonly columns: number | undefined
 }
 
-/** The width of the longest label, and one space. */
+/** The width of the label column: the longest label and two spaces. */
 const margin = 9
 
 /** Formats a report as text: errors, warnings, and one line of aspects without a finding. */

@@ -24,7 +24,7 @@ export interface ServingSources {
   readonly redirectsFile: readonly RedirectRule[]
   /** From the plugin's options, then from `serve-dist.config`, then from the command line. */
   readonly rules: readonly ServingRules[]
-  /** Absent if no source sets a policy. */
+  /** Absent if no source sets a policy, or if the strongest source sets `csp: false`. */
   readonly policy?: SitePolicy | undefined
 }
 

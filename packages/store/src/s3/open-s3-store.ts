@@ -20,7 +20,7 @@ const probesPrefix = 'probes/'
 const probeAge = 60 * 60 * 1000
 
 const noList = new Error('the response is not a list of objects')
-const endless = new Error('the endpoint never ends the list')
+const endless = new Error('the list is incomplete: the endpoint sent no new continuation token')
 
 /**
  * Opens a store in a bucket of S3 or of a compatible service.

@@ -58,7 +58,7 @@ async function prepareAll(slots: readonly WorkerSlot[]): Promise<Preparation> {
   const asked = new Set<Worker>()
   const loaded = new Map<Worker, Loaded>()
   for (;;) {
-    // Includes workers that have started since.
+    // Includes workers that started during this reload.
     const next = slots.find(
       ({ worker, build }) => worker !== undefined && build !== undefined && !asked.has(worker),
     )

@@ -39,7 +39,7 @@ export interface WorkersOptions {
 
 /** An observer of the workers. */
 interface WorkersWatcher {
-  /** Called when a worker may listen with this build. */
+  /** Called before a worker begins to listen with this build, and after a reload has activated it. */
   noteBuild(build: ServedBuild & SiteCounts): void
   noteListening(worker: Worker): void
   noteReload(outcome: ReloadOutcome): void
