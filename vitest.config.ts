@@ -19,8 +19,8 @@ const shared: TestOptions = {
   setupFiles: 'scripts/prepare-tests.mjs',
   maxWorkers: cores,
   // No test measures time: these limits only end a test that hangs.
-  testTimeout: 60_000,
-  hookTimeout: 60_000,
+  testTimeout: 240_000,
+  hookTimeout: 240_000,
 }
 
 const http = 'packages/server/test'
