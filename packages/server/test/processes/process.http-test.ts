@@ -241,8 +241,11 @@ describe('systemd-socket-activate', () => {
       const path = await socketPath()
       const bin = new URL('../../bin/serve-dist.js', import.meta.url).pathname
       const child = spawn('systemd-socket-activate', ['-l', path, process.execPath, bin, directory])
+      let messages = ''
+      child.stderr.on('data', (text: Buffer) => (messages += text.toString()))
       try {
-        await vi.waitUntil(() => existsSync(path))
+        // The file exists before the socket listens.
+        await vi.waitUntil(() => messages.includes('Listening on '))
         expect(await getOverSocket(path, '/app/')).toBe('page')
       } finally {
         child.kill('SIGTERM')
