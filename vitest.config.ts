@@ -26,12 +26,15 @@ const shared: TestOptions = {
 const http = 'packages/server/test'
 const runtimes = `${http}/hosts/runtimes.http-test.ts`
 const differential = `${http}/native/differential*.http-test.ts`
+const copiedBuilds = `${http}/processes/copied-builds.http-test.ts`
 const soaking = `${http}/**/{soak,soak-stalled,stalled-clients,stalled-tls-clients,swap-builds,rollback}.slow-test.ts`
-/** Stores in S3, and deltas: they take long, and few changes touch them. */
-const furtherStores = [
+/** These files take long, and few changes break them. The gate leaves them out; `verify:all` runs them. */
+const furtherHttp = [
   'packages/store/test/{s3-faults,deltas/*}.http-test.ts',
-  `${http}/store/{from-s3,stalled-s3,*-workers}.http-test.ts`,
-  `${http}/command/store-commands.http-test.ts`,
+  `${http}/{command,oracles}/*.http-test.ts`,
+  `${http}/{store/{from-s3,stalled-s3,*-workers},check/check-site}.http-test.ts`,
+  copiedBuilds,
+  `${http}/{environment/*,operations/{reload-script,start-primary-operations}}.http-test.ts`,
 ]
 const allBuilds = ['packages/*/test/**/*.build-test.ts']
 
@@ -80,10 +83,10 @@ const projects: readonly Project[] = [
   suite('unit-precompress', ['packages/precompress/{src,test}/**/*.test.ts']),
   suite('http', ['packages/*/test/**/*.http-test.ts'], {
     ...sharedModules,
-    exclude: without(`${http}/{speed,native}/*`, runtimes, ...furtherStores),
+    exclude: without(`${http}/{speed,native}/*`, runtimes, ...furtherHttp),
     maxWorkers: waiting,
   }),
-  suite('stores', furtherStores, { ...sharedModules, maxWorkers: waiting }),
+  suite('http-more', furtherHttp, { ...sharedModules, maxWorkers: waiting }),
   // Without an addon they would be the suites over Node's engine again.
   ...(hasEngine ? nativeSuites() : []),
   // Counts of allocations, modules and calls of the file system: nothing else runs at the same time.
@@ -121,12 +124,16 @@ function nativeSuites(): Project[] {
   const env = { ...shared.env, SERVE_DIST_ENGINE: 'auto' }
   const engine: TestOptions = { ...sharedModules, env, maxWorkers: waiting }
   return [
-    suite('http-native', [`${http}/{http,connections,processes}/*.http-test.ts`, differential], engine),
+    suite('http-native', [`${http}/{http,connections,processes}/*.http-test.ts`, differential], {
+      ...engine,
+      exclude: without(copiedBuilds),
+    }),
     suite(
       'http-native-more',
       [
         `${http}/{check,environment,hosts,native,operations,store,tls}/*.http-test.ts`,
         `${http}/speed/file-system-calls.http-test.ts`,
+        copiedBuilds,
       ],
       { ...engine, exclude: without(differential, runtimes) },
     ),

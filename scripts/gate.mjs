@@ -24,10 +24,9 @@ export async function openGate() {
    * Runs steps one after the other.
    *
    * @param {readonly string[]} steps
-   * @param {number} [timeLimit] For all steps together, in milliseconds.
+   * @param {number} [deadline] In milliseconds since 1970. A step that it ends counts as skipped.
    */
-  async function run(steps, timeLimit = Infinity) {
-    const deadline = Date.now() + timeLimit
+  async function run(steps, deadline = Infinity) {
     for (const step of steps) {
       const started = Date.now()
       console.log(`\n▸ ${step}`)
@@ -61,10 +60,9 @@ export async function openGate() {
  */
 async function outcomeOf(step, timeLeft) {
   const none = { passed: 0, failed: 0, skipped: 0, failures: [] }
-  if (timeLeft <= 0) {
-    console.log('⚠ SKIPPED: the time limit of these steps is over')
-    return { ...none, skipped: 1 }
-  }
+  const begun = Date.now()
+  const isCut = () => Date.now() - begun >= timeLeft
+  if (isCut()) return noteTimeLimit()
   const timeLimit = timeLeft === Infinity ? 0 : timeLeft
   const project = /^test:(.+)/.exec(step)?.[1]
   if (project === undefined) {
@@ -72,15 +70,23 @@ async function outcomeOf(step, timeLeft) {
     const { exitCode, output } = await runCommand(pnpmCommand('run', step), { cwd, timeLimit, isQuiet: true })
     console.log(`\n▸ ${step}, its output:\n${output.trimEnd()}`)
     if (exitCode === skippedExitCode) return { ...none, skipped: 1 }
+    if (exitCode !== 0 && isCut()) return noteTimeLimit()
     return exitCode === 0 ? none : { ...none, failed: 1, failures: [`${step} failed`] }
   }
   const report = `${reports}/${project}.json`
   const flags = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`]
   const command = pnpmCommand('exec', 'vitest', 'run', '--project', project, ...flags)
   const { exitCode } = await runCommand(command, { cwd, timeLimit })
+  if (exitCode !== 0 && isCut()) return noteTimeLimit()
   const outcome = await readReport(report)
   if (exitCode === 0 || outcome.failed > 0) return outcome
   return { ...outcome, failed: 1, failures: [`${step} ended with exit code ${exitCode}, and no test failed`] }
+}
+
+/** @returns {Outcome} */
+function noteTimeLimit() {
+  console.log('⚠ SKIPPED: the time limit of these steps is over')
+  return { passed: 0, failed: 0, skipped: 1, failures: [] }
 }
 
 /** @typedef {{ status: string, fullName: string, failureMessages?: string[] }} TestResult */

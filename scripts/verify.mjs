@@ -7,30 +7,30 @@ import { runStep } from './run-step.mjs'
 
 // The lanes of a stage run at the same time, because most steps use one core or wait for processes.
 const buildStage = [
-  ['build:engine', 'engine'],
+  ['build:engine'],
   ['build:packages', 'typecheck', 'lint', 'format:check', 'knip', 'packaging'],
 ]
-const testStages = [
+const testStage = [
+  ['engine', 'test:http', 'test:http-native'],
+  ['test:unit', 'test:unit-precompress', 'test:build', 'test:e2e'],
+]
+// It counts allocations and calls of the file system, so it runs alone.
+const countStage = [['test:speed']]
+const furtherStage = [
   [
-    ['http', 'http-native'],
-    ['unit', 'unit-precompress', 'build', 'e2e'],
+    'test:http-more',
+    'test:http-native-more',
+    'test:vites',
+    'test:runtimes',
+    'test:e2e-further',
+    'test:e2e-more',
+    'test:frameworks',
+    'check:http',
+    'check:h2spec',
   ],
-  // It counts allocations and calls of the file system.
-  [['speed']],
+  // Most of these tests wait: for a registry, and for the limits of servers.
+  ['check:documents', 'test:installers', 'test:slow', 'test:soak'],
 ]
-const furtherTests = [
-  'stores',
-  'http-native-more',
-  'vites',
-  'runtimes',
-  'e2e-further',
-  'e2e-more',
-  'frameworks',
-  'installers',
-  'slow',
-  'soak',
-]
-const furtherChecks = ['check:documents', 'check:http', 'check:h2spec']
 const furtherTimeLimit = 40 * 60_000
 
 process.on('exit', (code) => {
@@ -57,26 +57,35 @@ if (chromium !== undefined) process.env['CHROMIUM_PATH'] = chromium
 const gate = await openGate()
 // The tests of the crates need this profile too, so that each crate is compiled once.
 process.env['SERVE_DIST_ENGINE_PROFILE'] = 'dev'
+let isNative = true
 await Promise.all([runStage(buildStage), versitygw])
 process.env['SERVE_DIST_IS_BUILT'] = '1'
-const isNative = await hasEngine()
-for (const stage of testStages) await runStage(stage.map(testsOf))
+isNative = await hasEngine()
+await runStage(testStage)
+await runStage(countStage)
 if (process.argv.includes('--all')) {
   delete process.env['SERVE_DIST_ENGINE_PROFILE']
-  await gate.run(['build:engine', ...testsOf(furtherTests), ...furtherChecks], furtherTimeLimit)
+  const deadline = Date.now() + furtherTimeLimit
+  await gate.run(['build:engine'])
+  await runStage(furtherStage, deadline)
 }
 const isGreen = gate.close()
 isOver = true
 if (!isGreen) process.exitCode = 1
 
-/** @param {readonly (readonly string[])[]} lanes */
-async function runStage(lanes) {
-  await Promise.all(lanes.map((steps) => gate.run(steps)))
-}
-
-/** @param {readonly string[]} projects */
-function testsOf(projects) {
-  return projects.filter((name) => isNative || !name.startsWith('http-native')).map((name) => `test:${name}`)
+/**
+ * @param {readonly (readonly string[])[]} lanes
+ * @param {number} [deadline]
+ */
+async function runStage(lanes, deadline) {
+  await Promise.all(
+    lanes.map((steps) =>
+      gate.run(
+        steps.filter((step) => isNative || !step.startsWith('test:http-native')),
+        deadline,
+      ),
+    ),
+  )
 }
 
 /** Returns whether the native engine must be tested: it loads, it was compiled, or GitHub's runner must have it. */
