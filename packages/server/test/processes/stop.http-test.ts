@@ -10,7 +10,7 @@ import { openListeningSocket } from '../support/open-listening-socket.ts'
 import { formatRequest } from '../support/raw-request.ts'
 import { spawnCommand } from '../support/spawn-command.ts'
 import type { StartedServer } from '../support/start-server.ts'
-import { isNative, testedEngine } from '../support/tested-engine.ts'
+import { testedEngine } from '../support/tested-engine.ts'
 
 const large = Buffer.alloc(16 * 1024 * 1024, 'abcdefg')
 /** Longer than any test may take. A stop that waits for it fails the test. */
@@ -145,9 +145,6 @@ describe('close', () => {
 
   test.skipIf(process.platform !== 'linux')(
     'refuses simultaneous connections, except for one or two, and resets none',
-    // Threads of the native engine stop slightly later. On a busy machine, they may accept all of these
-    // connections.
-    { retry: isNative ? 2 : 0 },
     async () => {
       const server = await start()
       const outcomes = await connectWhileStopping(server, server.port)

@@ -55,7 +55,7 @@ pub struct ConnectionPermit {
 
 /// Accepts connections on the first thread.
 pub struct Acceptor {
-    listener: AsyncFd<Listener>,
+    listener: AsyncFd<Arc<Listener>>,
     /// The first one is the thread of the acceptor.
     workers: Vec<WorkerHandle>,
     last: Cell<usize>,
@@ -88,7 +88,7 @@ impl Drop for ConnectionPermit {
 
 impl Acceptor {
     /// Must be called on the event loop that accepts.
-    pub fn new(listener: Listener, workers: Vec<WorkerHandle>) -> io::Result<Self> {
+    pub fn new(listener: Arc<Listener>, workers: Vec<WorkerHandle>) -> io::Result<Self> {
         Ok(Self {
             listener: watch(listener, Interest::READABLE)?,
             workers,
@@ -98,7 +98,7 @@ impl Acceptor {
         })
     }
 
-    pub fn listener(&self) -> &AsyncFd<Listener> {
+    pub fn listener(&self) -> &AsyncFd<Arc<Listener>> {
         &self.listener
     }
 
@@ -227,8 +227,8 @@ mod tests {
             commands: commands.clone(),
             open: Arc::default(),
         });
-        let acceptor =
-            Acceptor::new(listener, workers.collect()).expect("epoll can watch the socket");
+        let acceptor = Acceptor::new(Arc::new(listener), workers.collect())
+            .expect("epoll can watch the socket");
         (acceptor, port, channels.map(|(_, receiver)| receiver))
     }
 

@@ -19,7 +19,6 @@ const CHECK_INTERVAL: Duration = Duration::from_millis(20);
 pub async fn drain(thread: &Rc<Thread>, acceptor: Option<Acceptor>, grace_period: Duration) {
     thread.draining.set(true);
     if let Some(acceptor) = acceptor {
-        acceptor.listener().get_ref().shrink_backlog();
         for _ in 0..BACKLOG {
             match acceptor.accept_one(thread) {
                 Err(error) if !is_client_error(&error) => break,

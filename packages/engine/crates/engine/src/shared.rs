@@ -2,7 +2,7 @@ use std::collections::HashMap;
 use std::io;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::channel;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -110,6 +110,8 @@ struct Threads {
     commands: Vec<UnboundedSender<Command>>,
     handles: Vec<JoinHandle<()>>,
     running: usize,
+    /// The socket of the accepting thread.
+    listener: Weak<Listener>,
     /// Dropped when the last thread ends.
     keep_alive: Option<Box<dyn Send>>,
     when_ended: Vec<Box<dyn FnOnce() + Send>>,
@@ -173,6 +175,8 @@ impl Shared {
             })
             .unzip();
         let (started, all_started) = channel();
+        let listener = Arc::new(listener);
+        let listening = Arc::downgrade(&listener);
         let mut acceptor_parts = Some((listener, workers.clone()));
         let mut handles = Vec::new();
         // Start the first thread last. It accepts connections, and must not if another thread cannot start.
@@ -209,6 +213,7 @@ impl Shared {
             commands: workers.into_iter().map(|worker| worker.commands).collect(),
             running: handles.len(),
             handles,
+            listener: listening,
             keep_alive: Some(keep_alive),
             when_ended: Vec::new(),
         };
@@ -270,6 +275,10 @@ impl Shared {
         let drain = |commands: &UnboundedSender<Command>| {
             commands.send(Command::Drain(grace_period)).is_ok()
         };
+        // This thread may run earlier than the accepting one.
+        if let Some(listener) = threads.listener.upgrade() {
+            listener.shrink_backlog();
+        }
         // The first thread accepts the last connections. It forwards the command to the others after these connections.
         let is_sent_to_first =
             threads.when_ended.len() == 1 && threads.commands.first().is_some_and(drain);

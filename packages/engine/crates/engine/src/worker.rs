@@ -20,7 +20,7 @@ pub const RETRY_DELAY: Duration = Duration::from_millis(50);
 /// Runs a thread of the engine. Returns an error if it cannot start.
 pub fn run_worker(
     shared: Arc<Shared>,
-    acceptor_parts: Option<(Listener, Vec<WorkerHandle>)>,
+    acceptor_parts: Option<(Arc<Listener>, Vec<WorkerHandle>)>,
     commands: UnboundedReceiver<Command>,
     (number, threads): (u64, u64),
     report_start: impl FnOnce(),
