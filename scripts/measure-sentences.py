@@ -1,8 +1,33 @@
 #!/usr/bin/env python3
-"""Measures sentences of Markdown files. Install textstat, then run scripts/measure-sentences.py docs/cli.md README.md."""
+"""Measures sentences of Markdown files, and of messages in TypeScript files.
+
+Install textstat, then run scripts/measure-sentences.py docs/cli.md README.md packages/server/src/check/finding-messages.ts.
+"""
+import json
 import re
+import subprocess
 import sys
 import textstat
+
+LITERALS = """
+import { readFileSync } from 'node:fs'
+import { parseSync } from 'rolldown/utils'
+const text = readFileSync(process.argv[1], 'utf8')
+const found = []
+const visit = (node) => {
+  if (typeof node?.value === 'string' && node.type === 'Literal') found.push([node.start, node.value])
+  if (node?.quasis) found.push([node.start, node.quasis.map(({ value }) => value.cooked).join('Code')])
+  if (typeof node === 'object' && node !== null) Object.values(node).forEach(visit)
+}
+visit(parseSync(process.argv[1], text).program)
+console.log(JSON.stringify(found.map(([start, value]) => [text.slice(0, start).split('\\n').length, value])))
+"""
+
+def messages(path):
+    """Yields line number and text of each line in a literal of at least four words."""
+    output = subprocess.run(['node', '--input-type=module', '-e', LITERALS, path], capture_output=True, text=True, check=True)
+    for start, value in json.loads(output.stdout):
+        yield from ((start, line) for line in value.split('\n') if re.search(r'([a-z]+[,:;]? +){3}', line, re.I) and '<' not in line[:2])
 
 def blocks(text):
     """Yields line number and text of each paragraph, list item and table cell, without code and headings."""
@@ -25,7 +50,7 @@ def blocks(text):
 total = []
 for path in sys.argv[1:]:
     counts, long = [], []
-    for line, block in blocks(open(path, encoding='utf8').read()):
+    for line, block in messages(path) if path.endswith('.ts') else blocks(open(path, encoding='utf8').read()):
         plain = re.sub(r'\]\([^)]*\)', '', re.sub(r'(`+)[^`].*?\1', 'Code', block, flags=re.S))
         plain = re.sub(r'\b(e\.g|i\.e|etc|vs)\.|(?<=\d)\.(?=\d)', '', plain).replace('[', '').replace('**', '')
         for sentence in re.finditer(r'\S.*?(?:[.!?]["”)]*(?=\s)|\Z)', plain, re.S):

@@ -175,7 +175,7 @@ describe('serve-dist refuses to start', () => {
       const end = await runToEnd([program, ...words], { args: [directory, '--port', '0'], cwd: directory })
       expect(end).toMatchObject({ exitCode: 1, output: '' })
       expect(end.errors).toMatch(/^serve-dist: SD_FOLDER_UNREADABLE: .* chmod -R a\+rX /)
-      expect(end.errors).toContain(`${first}: cannot be read (EACCES: permission denied)`)
+      expect(end.errors).toContain(`${first}: cannot read this folder (EACCES: permission denied)`)
       expect(end.errors).not.toMatch(stackLine)
     },
   )

@@ -13,8 +13,8 @@ describe('checkServingRules', () => {
   })
 
   test.each([
-    [{ cachecontrol: {} }, 'serving.cachecontrol: there is no such rule; did you mean "cacheControl"?'],
-    [{ redirect: [] }, 'serving.redirect: there is no such rule; did you mean "redirects"?'],
+    [{ cachecontrol: {} }, 'serving.cachecontrol: unknown rule. Did you mean "cacheControl"?'],
+    [{ redirect: [] }, 'serving.redirect: unknown rule. Did you mean "redirects"?'],
     [{ fallback: '200' }, 'serving.fallback: expected one of "spa", "404", "none", found "200"'],
     [
       { headers: { '**': { ETag: 'x' } } },
@@ -22,7 +22,7 @@ describe('checkServingRules', () => {
     ],
     [
       { redirects: [{ from: '/a', to: '/b', stauts: 301 }] },
-      'serving.redirects[0].stauts: there is no such key; did you mean "status"?',
+      'serving.redirects[0].stauts: unknown key. Did you mean "status"?',
     ],
     [{ redirects: { from: '/a' } }, 'serving.redirects: expected a list, found {"from":"/a"}'],
     ['smallest', 'serving: expected an object, found "smallest"'],
@@ -34,7 +34,7 @@ describe('checkServingRules', () => {
 
   test('lists every problem', () => {
     expect(() => checkServingRules({ hedaers: {}, prefer: 1 }, '')).toThrow(
-      /^prefer: expected [^\n]+\nhedaers: there is no such rule; did you mean "headers"\?$/,
+      /^prefer: expected [^\n]+\nhedaers: unknown rule. Did you mean "headers"\?$/,
     )
   })
 })

@@ -53,9 +53,7 @@ function unknownName(name: string, known: readonly string[]): string {
   const found = `the plugin's option env does not list "${name}"`
   if (known.length === 0) return `${found}. Add it to this option.`
   const nearest = findNearestName(name, known)
-  return nearest === undefined
-    ? `${found}. It lists ${known.join(', ')}.`
-    : `${found}; did you mean "${nearest}"?`
+  return `${found}. ${nearest === undefined ? `It lists ${known.join(', ')}.` : `Did you mean "${nearest}"?`}`
 }
 
 function originOf(value: unknown): { readonly origin: string; readonly problem?: string | undefined } {

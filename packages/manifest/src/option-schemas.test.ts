@@ -30,8 +30,8 @@ describe('readOptions', () => {
       'host: expected one of "localhost", "example.com", found "h"',
       'more: expected one of "x", "y", "z", found 1',
       'inner.port: expected a whole number from 0 to 65535, found -1',
-      'inner.deep: unknown option; known options: port',
-      'prot: unknown option; known options: port, host, more, inner',
+      'inner.deep: unknown option. Valid options: port.',
+      'prot: unknown option. Did you mean "port"?',
     ]
     expect(() => readOptions(schema, given)).toThrow(
       expect.objectContaining({ code: 'SD_OPTION_INVALID', problems }),

@@ -1,4 +1,5 @@
 import { byteSizeForm, byteSizeOf } from '@serve-dist/foundation/text/byte-size'
+import { describeUnknownName } from '@serve-dist/foundation/text/describe-unknown-name'
 import { describeMismatch } from '@serve-dist/foundation/values/describe-mismatch'
 import type { ByteSize } from './byte-size.ts'
 import { OperatorError } from './operator-error.ts'
@@ -23,7 +24,7 @@ export function readOptions<Options>(schema: s.Schema<Options>, given: unknown, 
 /** Creates the schema of options by name. `undefined` counts as missing. */
 export function optionsOf<Options extends object>(fields: s.Fields<Options>): s.Schema<Options> {
   return s.objectOf(fields, {
-    unknownKey: (_key, known) => `unknown option; known options: ${known.join(', ')}`,
+    unknownKey: (key, known) => describeUnknownName('option', key, known),
   })
 }
 

@@ -38,19 +38,16 @@ describe('checkServingRules of csp', () => {
 
   test.each<[unknown, string]>([
     ['yes', 'csp: expected true, false, or an object of directives, found "yes"'],
-    [{ connectSrc: [] }, 'csp.connectSrc: there is no such directive; did you mean "connect-src"?'],
-    [{ 'script-scr': [] }, 'csp["script-scr"]: there is no such directive; did you mean "script-src"?'],
-    [{ 'img-src': 'data:' }, 'csp["img-src"]: expected a list, found a string; write ["data:"]'],
+    [{ connectSrc: [] }, 'csp.connectSrc: unknown directive. Did you mean "connect-src"?'],
+    [{ 'script-scr': [] }, 'csp["script-scr"]: unknown directive. Did you mean "script-src"?'],
+    [{ 'img-src': 'data:' }, 'csp["img-src"]: expected a list, found a string. Write ["data:"].'],
     [
       { 'img-src': [] },
       'csp["img-src"]: expected sources. Write ["\'none\'"] to allow nothing, or null to remove the directive.',
     ],
     [{ 'img-src': [1] }, 'csp["img-src"][0]: expected a text, found 1'],
     [{ 'img-src': [{}] }, 'csp["img-src"][0].env: expected the name of a value of "env", found nothing'],
-    [
-      { 'img-src': [{ env: 'A', path: '/b' }] },
-      'csp["img-src"][0].path: there is no such key; known keys: env',
-    ],
+    [{ 'img-src': [{ env: 'A', path: '/b' }] }, 'csp["img-src"][0].path: unknown key. Valid keys: env.'],
     [
       { 'img-src': ['${IMAGE_URL}'] },
       'csp["img-src"][0]: a source cannot contain variables. Write { env: "NAME" } for the origin of an environment value.',
@@ -66,7 +63,7 @@ describe('checkServingRules of csp', () => {
       `csp["style-src"][0]: a keyword needs single quotes: "'unsafe-inline'"`,
     ],
     [{ 'img-src': ["'Self'"] }, `csp["img-src"][0]: write 'self' in lower case`],
-    [{ 'img-src': ["'slef'"] }, `csp["img-src"][0]: there is no 'slef'; did you mean 'self'?`],
+    [{ 'img-src': ["'slef'"] }, `csp["img-src"][0]: unknown keyword 'slef'. Did you mean 'self'?`],
     [{ 'img-src': ["'unsafe-inline'"] }, `csp["img-src"][0]: 'unsafe-inline' has no effect in img-src`],
     [{ 'style-src': ["'unsafe-eval'"] }, `csp["style-src"][0]: 'unsafe-eval' has no effect in style-src`],
     [{ 'img-src': [hash] }, 'csp["img-src"][0]: a hash has no effect in img-src'],
@@ -137,7 +134,10 @@ describe('checkServingRules of csp', () => {
       { 'upgrade-insecure-requests': ["'self'"] },
       'csp["upgrade-insecure-requests"][0]: upgrade-insecure-requests has no sources. Write [].',
     ],
-    [{ sandbox: ['allow-script'] }, 'csp.sandbox[0]: there is no allow-script; did you mean allow-scripts?'],
+    [
+      { sandbox: ['allow-script'] },
+      'csp.sandbox[0]: unknown keyword allow-script. Did you mean allow-scripts?',
+    ],
     [{ 'report-to': [] }, 'csp["report-to"]: expected one endpoint'],
     [
       { 'report-to': ['https://r.example'] },

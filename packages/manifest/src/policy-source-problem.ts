@@ -136,5 +136,5 @@ function knownWord(word: string, words: readonly string[]): string | undefined {
   const nearest = findNearestName(word, words)
   return nearest === undefined
     ? `expected one of ${words.join(', ')}, found ${word}`
-    : `there is no ${word}; did you mean ${nearest}?`
+    : `unknown keyword ${word}. Did you mean ${nearest}?`
 }

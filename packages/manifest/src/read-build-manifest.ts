@@ -64,7 +64,7 @@ async function readIfThere(file: string): Promise<string | undefined> {
 function unreadable(path: string, cause: unknown): OperatorError {
   return new OperatorError(
     'SD_FOLDER_UNREADABLE',
-    `${path}: cannot be read (${reasonOf(cause)}). Let this user read it.`,
+    `${path}: cannot read this file (${reasonOf(cause)}). Let this user read it.`,
     { cause },
   )
 }

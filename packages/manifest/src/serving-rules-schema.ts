@@ -1,4 +1,4 @@
-import { findNearestName } from '@serve-dist/foundation/text/find-nearest-name'
+import { describeUnknownName } from '@serve-dist/foundation/text/describe-unknown-name'
 import { formatValue } from '@serve-dist/foundation/values/describe-mismatch'
 import { fieldProblem, isFieldValue } from './field-grammar.ts'
 import { glob } from './glob-schema.ts'
@@ -80,11 +80,6 @@ export const writtenServingRules: s.Schema<ServingRules> = s.lazy(() =>
 
 function refusingUnknown(noun: string): s.ObjectForm {
   return {
-    unknownKey(key, known) {
-      const nearest = findNearestName(key, known)
-      const cure =
-        nearest === undefined ? `known ${noun}s: ${known.join(', ')}` : `did you mean "${nearest}"?`
-      return `there is no such ${noun}; ${cure}`
-    },
+    unknownKey: (key, known) => describeUnknownName(noun, key, known),
   }
 }

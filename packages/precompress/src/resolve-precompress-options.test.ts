@@ -55,10 +55,10 @@ describe('resolvePrecompressOptions', () => {
     ],
     [
       { serving: { earlyhints: true } },
-      'option serving.earlyhints: there is no such rule; did you mean "earlyHints"?',
+      'option serving.earlyhints: unknown rule. Did you mean "earlyHints"?',
     ],
     [{ linksOf: [] }, 'option "linksOf": expected a function, found []'],
-    [{ treshold: 1 }, 'option "treshold": this option does not exist. Valid options: include, '],
+    [{ treshold: 1 }, 'option "treshold": unknown option. Valid options: include, '],
   ])('rejects %j', (options, expected) => {
     const problems = problemsOf(options)
     expect(problems).toHaveLength(1)
@@ -75,9 +75,9 @@ describe('resolvePrecompressOptions', () => {
   })
 
   test.each([
-    ['include', '*.js', ', found a string; write ["*.js"]'],
-    ['exclude', '*.map', ', found a string; write ["*.map"]'],
-    ['codings', 'br', ', found a string; write ["br"]'],
+    ['include', '*.js', ', found a string. Write ["*.js"].'],
+    ['exclude', '*.map', ', found a string. Write ["*.map"].'],
+    ['codings', 'br', ', found a string. Write ["br"].'],
   ])('reports that %s must be a list', (name, value, end) => {
     expect(problemsOf({ [name]: value })).toEqual([expect.stringMatching(/^option "\w+": expected a list/)])
     expect(problemsOf({ [name]: value })[0]?.endsWith(end)).toBe(true)

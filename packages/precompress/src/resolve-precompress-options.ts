@@ -1,4 +1,5 @@
 import { byteSizeForm } from '@serve-dist/foundation/text/byte-size'
+import { describeUnknownName } from '@serve-dist/foundation/text/describe-unknown-name'
 import { escapeMessage } from '@serve-dist/foundation/text/escape-invisible'
 import { globProblem } from '@serve-dist/foundation/text/glob-problem'
 import { isNegatedPattern } from '@serve-dist/foundation/text/is-negated-pattern'
@@ -69,7 +70,7 @@ const precompressSchema = s.objectOf<ResolvedPrecompressOptions>(
     onProgress: s.withDefault(s.functionOf(), () => () => {}),
     onWarning: s.withDefault(s.functionOf(), () => () => {}),
   },
-  { unknownKey: (_key, known) => `this option does not exist. Valid options: ${known.join(', ')}` },
+  { unknownKey: (key, known) => describeUnknownName('option', key, known) },
 )
 
 /**

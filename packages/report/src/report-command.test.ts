@@ -87,7 +87,7 @@ describe('reportCommand', () => {
     const folder = await makeFolder()
     const output = join(folder, 'after.json/report')
     await expect(run(join(folder, 'after.json'), { output })).rejects.toThrow(
-      `${output}: the report cannot be written`,
+      `${output}: cannot write the report`,
     )
   })
 })

@@ -1,4 +1,5 @@
 import { type Download, type Manifest, OperatorError } from '@serve-dist/manifest'
+import { describeUnknownName } from '@serve-dist/foundation/text/describe-unknown-name'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { budgetProblems } from './budgets/check-budgets.ts'
@@ -68,7 +69,7 @@ export async function reportCommand(
   const write = formats.get(format)
   if (write === undefined) {
     throw new OperatorError('SD_REPORT_FAILED', [
-      `format "${format}" does not exist. Use one of ${[...formats.keys()].join(', ')}.`,
+      `--format: ${describeUnknownName('format', format, [...formats.keys()])}`,
     ])
   }
   const published = typeof source === 'string' ? { build: await readBuild(source) } : source
@@ -105,7 +106,7 @@ async function writeReport(file: string, text: string): Promise<void> {
     const reason = error instanceof Error ? error.message : String(error)
     throw new OperatorError(
       'SD_REPORT_FAILED',
-      [`${file}: the report cannot be written (${reason}). Choose a path where this user may write.`],
+      [`${file}: cannot write the report (${reason}). Choose a path where this user may write.`],
       {
         cause: error,
       },

@@ -49,7 +49,7 @@ export async function fetchBlob(
       if (error.syscall === 'read') throw storeUnavailable(step, error)
       throw new OperatorError(
         'SD_WRITE_FAILED',
-        `${to}: cannot be written (${reasonOf(error)}). Free space on the disk, or let this user write to the folder.`,
+        `${to}: cannot write this file (${reasonOf(error)}). Free space on the disk, or let this user write to the folder.`,
         {
           cause: error,
         },

@@ -58,7 +58,7 @@ describe('a store in a folder', () => {
     const store = await openStore('/proc/serve-dist/store')
     await expect(store.put('current.json', Buffer.from('1'))).rejects.toMatchObject({
       code: 'SD_STORE_UNAVAILABLE',
-      message: expect.stringContaining('/proc/serve-dist: the store folder cannot be created (ENOENT'),
+      message: expect.stringContaining('/proc/serve-dist: cannot create the store folder (ENOENT'),
     })
   })
 
@@ -68,7 +68,7 @@ describe('a store in a folder', () => {
     const store = await openStore(join(file, 'store'))
     await expect(store.put('current.json', Buffer.from('1'))).rejects.toMatchObject({
       code: 'SD_STORE_UNAVAILABLE',
-      message: expect.stringContaining(`${file}: the store folder cannot be created (`),
+      message: expect.stringContaining(`${file}: cannot create the store folder (`),
     })
   })
 

@@ -7,7 +7,7 @@ import {
   servingRuleNames,
 } from '@serve-dist/manifest'
 import { describeMismatch } from '@serve-dist/foundation/values/describe-mismatch'
-import { findNearestName } from '@serve-dist/foundation/text/find-nearest-name'
+import { describeUnknownName } from '@serve-dist/foundation/text/describe-unknown-name'
 import { type PrecompressOptions, resolvePrecompressOptions } from '@serve-dist/precompress'
 import { type Budget, parseBudgets } from '@serve-dist/report'
 import {
@@ -107,7 +107,7 @@ export function resolveServeDistOptions(options: ServeDistOptions): ServeDistSet
   const given: Readonly<Record<string, unknown>> = { ...options }
   const problems = Object.keys(given)
     .filter((name) => !names.includes(name))
-    .map((name) => `serveDist option "${name}": this option does not exist. ${suggestion(name)}`)
+    .map((name) => `serveDist option "${name}": ${describeUnknown(name)}`)
   const compressionOptions = Object.fromEntries(compressionOptionNames.map((name) => [name, given[name]]))
   const resolved =
     collect(problems, () => Object.entries(resolvePrecompressOptions(compressionOptions))) ?? []
@@ -148,11 +148,9 @@ function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-function suggestion(name: string): string {
-  const all = `Valid options: ${names.join(', ')}. Other settings come from Vite's configuration.`
-  if (servingRuleNames().includes(name)) return `Did you mean serving: { ${name} }? ${all}`
-  const nearest = findNearestName(name, names)
-  return nearest === undefined ? all : `Did you mean "${nearest}"? ${all}`
+function describeUnknown(name: string): string {
+  if (servingRuleNames().includes(name)) return `unknown option. Did you mean serving: { ${name} }?`
+  return `${describeUnknownName('option', name, names)} Other settings come from Vite's configuration.`
 }
 
 /** Returns the result of `read`. If it throws, adds its problems to the list and returns `undefined`. */

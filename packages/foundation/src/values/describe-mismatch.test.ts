@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { describeMismatch } from './describe-mismatch.ts'
 
 test.each([
-  ['a list of globs', '*.js', 'expected a list of globs, found a string; write ["*.js"]'],
+  ['a list of globs', '*.js', 'expected a list of globs, found a string. Write ["*.js"].'],
   ['a list of globs', 7, 'expected a list of globs, found 7'],
   ['true or false', 'yes', 'expected true or false, found "yes"'],
   ['a number', Number.NaN, 'expected a number, found NaN'],

@@ -1,7 +1,7 @@
 /** Describes a wrong value. For a text instead of a list, it shows the list to write. */
 export function describeMismatch(expected: string, value: unknown): string {
   const isLoneItem = expected.startsWith('a list') && typeof value === 'string'
-  const found = isLoneItem ? `a string; write [${JSON.stringify(value)}]` : formatValue(value)
+  const found = isLoneItem ? `a string. Write [${JSON.stringify(value)}].` : formatValue(value)
   return `expected ${expected}, found ${found}`
 }
 

@@ -111,7 +111,7 @@ function failureOfFiles(problems: ReadonlyMap<string, unknown>): OperatorError {
   const sorted = [...problems].toSorted(([a], [b]) => (a < b ? -1 : 1))
   return new OperatorError(
     'SD_PASS_FAILED',
-    sorted.map(([path, error]) => `${path}: compression failed: ${reasonOf(error)}`),
+    sorted.map(([path, error]) => `${path}: cannot compress this file (${reasonOf(error)})`),
     { cause: sorted[0]?.[1] },
   )
 }

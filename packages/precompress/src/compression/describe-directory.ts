@@ -58,7 +58,7 @@ export async function describeDirectory(
       const policy = policies && isPageType(file.mediaType) ? await policyOfPage(folder, path) : undefined
       if (policy !== undefined) policyOf.set(path, policy)
     } catch (error) {
-      problems.push(`${path}: cannot read this file (${reasonOf(error)})`)
+      problems.push(`${path}: cannot read this file (${reasonOf(error)}). Let this user read it.`)
     }
     if (performance.now() - begun < longestSlice) continue
     await setImmediate()

@@ -374,8 +374,8 @@ describe('precompress with errors', () => {
       return await problemsOf(precompress(folder, { onProgress }))
     }
     expect(await removeAtStart()).toEqual([
-      'a.js: compression failed: ENOENT: no such file or directory',
-      'b.png: compression failed: ENOENT: no such file or directory',
+      'a.js: cannot compress this file (ENOENT: no such file or directory)',
+      'b.png: cannot compress this file (ENOENT: no such file or directory)',
     ])
     expect([...(await readFolder(folder)).keys()]).toEqual(['c.js'])
     await expect(stat(join(folder, '.serve-dist'))).rejects.toThrow('ENOENT')

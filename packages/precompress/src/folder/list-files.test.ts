@@ -115,11 +115,11 @@ describe('listFiles', () => {
     const { paths, warnings } = await list(folder)
     expect(paths).toEqual(['link.txt', 'real.txt'])
     expect(warnings.toSorted().map((warning) => warning.replace(/ \(.*\)/, ''))).toEqual([
-      'cannot include broken.txt: its target does not exist. Fix or remove the symlink.',
+      'cannot include broken.txt: it is a symlink without a target. Fix or remove the symlink.',
       'cannot include environment.txt: it is a symlink to a file outside the build. Copy the file into the build.',
       'cannot include loop: it is a symlink to a folder. Copy the folder into the build.',
       'cannot include outside.txt: it is a symlink to a file outside the build. Copy the file into the build.',
-      'cannot include self: its target does not exist. Fix or remove the symlink.',
+      'cannot include self: it is a symlink without a target. Fix or remove the symlink.',
     ])
   })
 

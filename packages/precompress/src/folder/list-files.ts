@@ -61,7 +61,7 @@ export async function listFiles(folder: string, options: ListOptions): Promise<L
     (error: unknown) => {
       throw new OperatorError(
         'SD_FOLDER_UNREADABLE',
-        [`${folder}: cannot list the files (${reasonOf(error)})`],
+        [`${folder}: cannot list this folder (${reasonOf(error)}). Let this user read it.`],
         {
           cause: error,
         },
@@ -87,7 +87,7 @@ export async function listFiles(folder: string, options: ListOptions): Promise<L
           warn(`cannot include ${JSON.stringify(path)}: its name is not UTF-8. Rename it.`)
           return []
         }
-        problems.push(`${path}: cannot examine this file (${reasonOf(error)})`)
+        problems.push(`${path}: cannot read this file (${reasonOf(error)}). Let this user read it.`)
       }
       return []
     }),
@@ -220,7 +220,7 @@ async function followLink(
   try {
     target = await realpath(link)
   } catch (error) {
-    return `its target does not exist (${reasonOf(error)}). Fix or remove the symlink.`
+    return `it is a symlink without a target (${reasonOf(error)}). Fix or remove the symlink.`
   }
   const inside = relative(folder, target).split(sep).join('/')
   const found = await stat(target)

@@ -13,7 +13,7 @@ describe('loadApplication', () => {
   test('reports a missing module and the command that builds it', async () => {
     const loading = loadApplication('no/such/entry.js')
     await expect(loading).rejects.toThrow(OperatorError)
-    await expect(loading).rejects.toThrow(/^no\/such\/entry\.js: no such module; build it first/)
+    await expect(loading).rejects.toThrow(/^no\/such\/entry\.js: no such module\. Build it first/)
   })
 
   test.each([
@@ -23,7 +23,7 @@ describe('loadApplication', () => {
     const problem = await problemOf(source)
     expect(problem).toBeInstanceOf(OperatorError)
     expect(String(problem)).toMatch(
-      /entry\.mjs: exports no handler; export a function from Request to Response as fetch, /,
+      /entry\.mjs: the module exports no handler\. Export a function from Request to Response as fetch, /,
     )
   })
 
@@ -31,22 +31,22 @@ describe('loadApplication', () => {
     [
       "Astro's standalone server",
       'export const handler = (req, res) => {}; export const options = { mode: "standalone" }; export const startServer = () => {}',
-      /starts its own server \(@astrojs\/node\); set mode: 'middleware'/,
+      /starts its own server \(@astrojs\/node\)\. Set mode: 'middleware'/,
     ],
     [
       "adapter-node's server",
       'import { createServer } from "node:http"; export const path = false, host = "0.0.0.0", port = "3000", server = createServer()',
-      /starts its own server \(SvelteKit, adapter-node\); name handler\.js of the same folder/,
+      /starts its own server \(SvelteKit, adapter-node\)\. Name handler\.js of the same folder/,
     ],
     [
       "Nitro's server without its nitro.json",
       'const nodeServer = {}; export { nodeServer as default }',
-      /exports nothing, and may have started its own server; with Nitro, build with NITRO_PRESET=node /,
+      /exports nothing, and may have started its own server\. With Nitro, build with NITRO_PRESET=node /,
     ],
     [
       'SvelteKit without adapter-node',
       'export class Server { respond() {} }',
-      /SvelteKit's output without an adapter; build with @sveltejs\/adapter-node, and name build\/handler\.js/,
+      /SvelteKit's output without an adapter\. Build with @sveltejs\/adapter-node, and name build\/handler\.js/,
     ],
   ])('names the setting for %s', async (_what, source, expected) => {
     const problem = await problemOf(source)
@@ -67,15 +67,15 @@ describe('loadApplication', () => {
       })
       const problem = loadApplication(join(directory, 'server/index.mjs'))
       await expect(problem).rejects.toThrow(
-        new RegExp(`starts its own server \\(Nitro's preset ${preset}\\); build ${cure}$`),
+        new RegExp(`starts its own server \\(Nitro's preset ${preset}\\)\\. Build ${cure}$`),
       )
     },
   )
 
   test.each([
-    ['throws', 'throw new Error("no database")', /cannot be loaded: Error: no database/],
-    ['is malformed', 'export default (', /cannot be loaded: \w*Error: /],
-    ['imports a missing package', 'import "no-such-package"', /cannot be loaded: .*no-such-package/],
+    ['throws', 'throw new Error("no database")', /cannot load this module: Error: no database/],
+    ['is malformed', 'export default (', /cannot load this module: \w*Error: /],
+    ['imports a missing package', 'import "no-such-package"', /cannot load this module: .*no-such-package/],
   ])('reports why a module %s', async (_what, source, expected) => {
     const problem = await problemOf(source)
     expect(problem).toBeInstanceOf(OperatorError)

@@ -26,7 +26,7 @@ export async function loadApplication(file: string): Promise<LoadedApplication> 
   const path = resolve(file)
   const found = await stat(path).catch(() => undefined)
   if (found?.isFile() !== true) {
-    throw unusable(`${file}: no such module; build it first (vite build --ssr <entry>)`)
+    throw unusable(`${file}: no such module. Build it first: vite build --ssr <entry>`)
   }
   const ofNitro = await describeNitroServer(path)
   if (ofNitro !== undefined) throw unusable(`${file} ${ofNitro}`)
@@ -37,7 +37,7 @@ export async function loadApplication(file: string): Promise<LoadedApplication> 
   const upgrade = upgradeNames.map((name) => module[name]).find(isFunction)
   if (handler !== undefined) return { handler, ...(upgrade !== undefined && { upgrade }) }
   throw unusable(
-    `${file}: exports no handler; export a function from Request to Response as fetch, or a function (req, res) as default or handler (looked for: ${exportNames.join(', ')})`,
+    `${file}: the module exports no handler. Export a function from Request to Response as fetch, or a function (req, res) as default or handler. Valid names: ${exportNames.join(', ')})`,
   )
 }
 
@@ -50,7 +50,7 @@ async function attempt<Result>(file: string, load: () => Promise<Result>): Promi
     return await load()
   } catch (cause) {
     const reason = cause instanceof Error ? (cause.stack ?? cause.message) : String(cause)
-    throw unusable(`${file}: cannot be loaded: ${reason}`, cause)
+    throw unusable(`${file}: cannot load this module: ${reason}`, cause)
   }
 }
 
@@ -62,7 +62,7 @@ async function watchLoading(file: string, loading: Promise<Module>): Promise<Mod
   const timer = setTimeout(() => {
     const waiting = 'a top-level await in it or in an imported module has not ended'
     process.stderr.write(
-      `serve-dist: still loading ${file} after ${loadingPatience / 1000} seconds: ${waiting}; the server does not listen until then\n`,
+      `serve-dist: still loading ${file} after ${loadingPatience / 1000} seconds. The server waits because ${waiting}\n`,
     )
   }, loadingPatience).unref()
   return await new Promise((succeed, fail) => {
@@ -85,23 +85,23 @@ async function describeNitroServer(path: string): Promise<string | undefined> {
   const wanted = /"nitro":\s*"[0-2]\./.test(text) ? 'node' : 'node-middleware'
   const isNuxt = /"framework":\s*\{\s*"name":\s*"nuxt"/.test(text)
   const cure = isNuxt ? `with: npx nuxt build --preset=${wanted}` : `with NITRO_PRESET=${wanted}`
-  return `starts its own server (Nitro's preset ${preset}); build ${cure}`
+  return `starts its own server (Nitro's preset ${preset}). Build ${cure}`
 }
 
 /** Explains why a framework's module cannot be mounted, and names the setting to change. */
 function describeOtherServer(module: Module): string | undefined {
   const { options, server, host, port, Server } = module
   if (isObject(options) && options['mode'] === 'standalone') {
-    return "starts its own server (@astrojs/node); set mode: 'middleware' in the adapter's options"
+    return "starts its own server (@astrojs/node). Set mode: 'middleware' in the adapter's options."
   }
   if (isObject(server) && host !== undefined && port !== undefined) {
-    return 'starts its own server (SvelteKit, adapter-node); name handler.js of the same folder'
+    return 'starts its own server (SvelteKit, adapter-node). Name handler.js of the same folder.'
   }
   if (Object.keys(module).join() === 'default' && isEmpty(module['default'])) {
-    return 'exports nothing, and may have started its own server; with Nitro, build with NITRO_PRESET=node (Nitro 3: node-middleware)'
+    return 'exports nothing, and may have started its own server. With Nitro, build with NITRO_PRESET=node (Nitro 3: node-middleware).'
   }
   if (isFunction(Server)) {
-    return "is SvelteKit's output without an adapter; build with @sveltejs/adapter-node, and name build/handler.js"
+    return "is SvelteKit's output without an adapter. Build with @sveltejs/adapter-node, and name build/handler.js."
   }
   return undefined
 }

@@ -17,7 +17,7 @@ export function adaptFetchHandler(answer: (request: Request) => unknown): NodeHa
     const response = await answer(request)
     if (response instanceof Response) return response
     throw new TypeError(
-      `expected a Response for ${request.url}, found ${typeof response}; a Node handler declares two parameters (request, response)`,
+      `expected a Response for ${request.url}, found ${typeof response}. If this is a Node handler, declare two parameters (request, response).`,
     )
   }
   return (request, response, next) => {
@@ -34,7 +34,7 @@ export function adaptFetchHandler(answer: (request: Request) => unknown): NodeHa
   }
 }
 
-const suggestion = 'this looks like a fetch handler: export it as `fetch`'
+const suggestion = 'The handler looks like a fetch handler. Export it as `fetch`.'
 
 /**
  * Wraps a Node handler, and suggests `fetch` if its first call shows that it is a fetch handler. React Router's handler, for
@@ -53,7 +53,7 @@ export function warnIfFetchHandler(handler: NodeHandler): NodeHandler {
       if (mayBeFetch && wantedRequest(error)) throw new Error(suggestion, { cause: error })
       throw error
     }
-    throw new TypeError(`the handler returned a Response, which Node ignores; ${suggestion}`)
+    throw new TypeError(`the handler returned a Response, which Node ignores. ${suggestion}`)
   }
 }
 

@@ -72,14 +72,14 @@ async function checkSecrets(directory: string, site: Site | undefined): Promise<
       'error',
       served,
       (names) =>
-        `files with names of secrets are served (${names}): all visitors can read them; remove them from the build, and replace the secrets if it was deployed`,
+        `the server would send files with names of secrets (${names}). All visitors could read them. Remove them from the build. If it was deployed, replace the secrets.`,
     ),
     ...finding(
       'secret-in-folder',
       'warning',
       unserved,
       (names) =>
-        `files with names of secrets are in the folder (${names}): serve-dist does not serve them, but other servers may; remove them from the build`,
+        `the folder contains files with names of secrets (${names}). serve-dist does not serve them, but other servers may. Remove them from the build.`,
     ),
   ]
 }
@@ -92,7 +92,7 @@ async function checkSourceMaps({ files, sourceMaps }: Site): Promise<CheckOutcom
     'warning',
     maps,
     (names) =>
-      `source maps (${names}) are public: all visitors can read the sources; set sourceMaps: 'deny' in serve-dist.config.json to prevent this`,
+      `source maps (${names}) are public. All visitors can read the sources. To prevent this, set sourceMaps: 'deny' in serve-dist.config.json.`,
   )
 }
 
@@ -108,7 +108,7 @@ async function checkNotFoundPage(site: Site, { hasApplication }: CheckFolderOpti
     'warning',
     ['404.html'],
     () =>
-      'there is no 404.html: visitors of an unknown path see one line of plain text; add the page to the build (public/404.html)',
+      'there is no 404.html. Visitors of an unknown path see one line of plain text. Add the page to the build (public/404.html).',
   )
 }
 
@@ -125,14 +125,14 @@ async function checkPages(site: Site, { hasApplication }: CheckFolderOptions): P
         'error',
         absent.filter(({ isNeeded }) => isNeeded).map(name),
         (names) =>
-          `pages name missing scripts or styles (${names}): these pages do not work or look wrong; build again, or fix the URLs and the base`,
+          `pages name missing scripts or styles (${names}). These pages do not work or look wrong. Build again, or fix the URLs and the base.`,
       ),
       ...finding(
         'page-names-missing',
         'warning',
         absent.filter(({ isNeeded }) => !isNeeded).map(name),
         (names) =>
-          `pages name missing files (${names}): each visit requests them for nothing; add them to the build, or remove them from the pages`,
+          `pages name missing files (${names}). Each visit requests them for nothing. Add them to the build, or remove them from the pages.`,
       ),
     ]
   } catch (error) {

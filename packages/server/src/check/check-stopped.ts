@@ -16,24 +16,24 @@ export function stopIfIntercepted(
   { status, fields }: Pick<SiteResponse, 'status' | 'fields'>,
   url: URL,
 ): void {
-  if (status === 401) throwCheckStopped(url, "answers 401; pass credentials with -H 'Authorization: …'")
-  if (status === 403) throwCheckStopped(url, 'answers 403; allow this client, or pass credentials with -H')
-  if (status === 429) throwCheckStopped(url, 'answers 429; raise the rate limit for this client')
+  if (status === 401) throwCheckStopped(url, "answers 401. Pass credentials with -H 'Authorization: …'")
+  if (status === 403) throwCheckStopped(url, 'answers 403. Allow this client, or pass credentials with -H')
+  if (status === 429) throwCheckStopped(url, 'answers 429. Raise the rate limit for this client')
   const location = fields.location ?? ''
   if (status < 300 || status >= 400 || !URL.canParse(location, url.href)) return
   const target = new URL(location, url)
   if (target.origin !== url.origin && target.pathname === url.pathname)
-    throwCheckStopped(url, `redirects to another address; check ${target.origin} instead`)
+    throwCheckStopped(url, `redirects to another address. Check ${target.origin} instead`)
   if (target.origin !== url.origin || signIn.test(target.pathname))
     throwCheckStopped(
       url,
-      `redirects to ${target.origin}${target.pathname}; sign in, and pass the session with -H 'Cookie: …'`,
+      `redirects to ${target.origin}${target.pathname}. Sign in, and pass the session with -H 'Cookie: …'`,
     )
 }
 
 /** Stops the check if the first page gets a server error. */
 export function stopOnServerError(url: URL, { status }: Pick<SiteResponse, 'status'>): void {
-  if (status >= 500) throwCheckStopped(url, `answers ${status}; start the site, or repair its proxy`)
+  if (status >= 500) throwCheckStopped(url, `answers ${status}. Start the site, or repair its proxy`)
 }
 
 /** Stops the check of a site that is too slow. */
@@ -44,7 +44,7 @@ export function stopAtTimeLimit(
   const seconds = Math.ceil(timeLimit / 1000)
   throwCheckStopped(
     url,
-    `answered ${asked} of up to ${planned} requests in ${seconds} s, which is too slow; reduce its load, check the network, or omit --all`,
+    `answered ${asked} of up to ${planned} requests in ${seconds} s, which is too slow. Reduce its load, check the network, or omit --all`,
   )
 }
 
@@ -56,8 +56,8 @@ export function stopAsUnreachable(url: URL, error: unknown): never {
   throwCheckStopped(
     url,
     isUntrusted
-      ? `shows a certificate that is not trusted (${reason}); --insecure accepts any certificate`
-      : `does not answer (${reason === '' ? code : reason}); start the site, or connect to another address with --resolve`,
+      ? `shows a certificate that is not trusted (${reason}). To accept any certificate, pass --insecure`
+      : `does not answer (${reason === '' ? code : reason}). Start the site, or connect to another address with --resolve`,
   )
 }
 

@@ -9,25 +9,25 @@ function sentences(observations: readonly SiteObservation[], ...seen: readonly P
 }
 
 describe('describeObservations', () => {
-  test('combines observations of one kind into a sentence, and counts each file once', () => {
+  test('combines observations of one kind, and counts each file once', () => {
     const paths = ['/a.js', '/b.js', '/c.js', '/d.js']
     const stripped = paths.flatMap((path): SiteObservation[] => [
       { code: 'stripped', path, detail: 'zstd', bytes: 2000, of: 1000 },
       { code: 'stripped', path, detail: 'br', bytes: 2000, of: 1000 },
     ])
     expect(sentences(stripped)).toEqual([
-      "codings lost on the way: zstd and br of /a.js, /b.js and 2 more: a browser loads 12.0 kB of these 4 files instead of 4.0 kB; forward the client's Accept-Encoding to serve-dist",
+      "zstd and br of /a.js, /b.js and 2 more did not arrive. A browser loads 12.0 kB of these 4 files instead of 4.0 kB. Forward the client's Accept-Encoding to serve-dist.",
     ])
   })
 
   test('escapes control characters of a site, and shortens a long header', () => {
     const [text = ''] = sentences([{ code: 'media-type', path: '/', detail: `\u009B2J${'x'.repeat(9000)}` }])
-    expect(text).toMatch(/^Content-Type of \/ is \\u\{9b\}2Jx{192}…: browsers/)
+    expect(text).toMatch(/^Content-Type of \/ is \\u\{9b\}2Jx{192}…\. Browsers/)
   })
 
   test('names the setting of each proxy that was seen', () => {
     expect(sentences([{ code: 'http1', path: '/' }], 'ingress-nginx', 'Cloudflare')).toEqual([
-      'HTTP/2 is not offered: a page with many files loads six at a time; ingress-nginx: use-http2: "true" in its ConfigMap; Cloudflare: Speed, Settings, Protocol: HTTP/2',
+      'HTTP/2 is not offered. A page with many files loads six at a time. In ingress-nginx, set use-http2: "true" in its ConfigMap. In Cloudflare, turn on HTTP/2 (Speed, Settings, Protocol).',
     ])
   })
 

@@ -30,8 +30,8 @@ export function describeObservations(
     const details = [
       ...new Set(group.flatMap(({ detail }) => (detail === undefined ? [] : printable(detail)))),
     ]
-    const mends = seen.flatMap((proxy) => (by[proxy] === undefined ? [] : `${proxy}: ${by[proxy]}`))
-    const text = `${what}: ${cost}; ${mends.length > 0 ? mends.join('; ') : mend}`
+    const mends = seen.flatMap((proxy) => (by[proxy] === undefined ? [] : `In ${proxy}, ${by[proxy]}.`))
+    const text = `${what}. ${cost}. ${mends.length > 0 ? mends.join(' ') : `${mend}.`}`
       .replace('{names}', () => formatNames(paths))
       .replace('{details}', () => formatNames(details, 3))
       .replace('{bytes}', () => describeLostSavings(group))
@@ -53,7 +53,7 @@ function describeLostSavings(observations: readonly SiteObservation[]): string {
   const sum = (name: 'bytes' | 'of'): number =>
     [...byPath.values()].reduce((all, each) => all + each[name], 0)
   const [lost, least] = [sum('bytes'), sum('of')]
-  if (lost === 0) return 'browsers load nothing more, but other clients do'
+  if (lost === 0) return 'Browsers load nothing more, but other clients do'
   const files = byPath.size === 1 ? 'it' : `these ${pluralize(byPath.size, 'file')}`
-  return `a browser loads ${formatBytes(least + lost)} of ${files} instead of ${formatBytes(least)}`
+  return `A browser loads ${formatBytes(least + lost)} of ${files} instead of ${formatBytes(least)}`
 }

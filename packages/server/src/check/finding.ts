@@ -4,7 +4,7 @@ export interface Finding {
   /** Stable across releases; `docs/check.md` has a row for each code. */
   readonly code: string
   readonly level: 'error' | 'warning'
-  /** The fault, its cost and the fix, in one sentence. */
+  /** The fault, its cost and the fix, each in one sentence. */
   readonly text: string
   readonly paths: readonly string[]
 }

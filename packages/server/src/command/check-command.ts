@@ -51,13 +51,13 @@ function onlyFolder(folder: string, flags: CheckFlags): string {
   if (looksLikeHost.test(folder) && !existsSync(folder))
     throw new OperatorError(
       'SD_OPTION_INVALID',
-      `${folder}: no such folder; to check a site, write https://${folder}`,
+      `${folder}: no such folder. To check a site, write https://${folder}`,
     )
   const given = forAddresses.filter((name) => flags[name] !== undefined).map((name) => `--${name}`)
   if (given.length === 0) return folder
   throw new OperatorError(
     'SD_OPTION_INVALID',
-    `${given.join(', ')}: only for a URL such as https://example.org; found the folder ${folder}`,
+    `${given.join(', ')}: expected a URL such as https://example.org, found the folder ${folder}`,
   )
 }
 
@@ -116,6 +116,6 @@ function addressFor(
   if (resolve.host === hostname && resolve.port === used) return resolve.address
   throw new OperatorError(
     'SD_OPTION_INVALID',
-    `--resolve: names ${resolve.host}:${resolve.port}, but the site is ${hostname}:${used}; write ${hostname}:${used}:${resolve.address}`,
+    `--resolve: names ${resolve.host}:${resolve.port}, but the site is ${hostname}:${used}. Write ${hostname}:${used}:${resolve.address}`,
   )
 }

@@ -90,7 +90,7 @@ async function explainAnswer(
   const steps = [...second.steps]
   if (onDisk !== undefined) {
     const text =
-      'the folder has a file with this name, but the manifest does not list it; serve-dist compress adds it, unless --exclude omits it'
+      'the folder has a file with this name, but the manifest does not list it. Run serve-dist compress to add it'
     steps.push(last('Paths', text))
   }
   if (ssr === undefined) {

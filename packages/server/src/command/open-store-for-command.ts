@@ -28,7 +28,7 @@ export async function openStoreForCommand(command: string, where: string | undef
 export function emptyStoreError(place: string, where: string | undefined): OperatorError {
   return new OperatorError(
     'SD_GENERATION_MISSING',
-    `${place}: the store has no build; publish one with serve-dist publish --store ${where}`,
+    `${place}: the store has no build. Publish one: serve-dist publish --store ${where}`,
   )
 }
 

@@ -93,9 +93,9 @@ function formatExport({ folder, files, kept, variants, size }: ExportSummary): s
 
 async function describeStopped(directory: string, opened: OpenedStore, signal: AbortSignal): Promise<string> {
   const { id, state } = await findCurrent(opened, signal)
-  if (id === undefined) return `${state}, as before`
+  if (id === undefined) return `${state}, as before.`
   const { buildId } = await readManifestFile(join(directory, manifestPath))
   return id === buildId
-    ? `${state}; the next publish deletes old builds`
-    : `${state} as before; publish again to upload the missing files`
+    ? `${state}. The next publish deletes old builds.`
+    : `${state} as before. Publish again to upload the missing files.`
 }

@@ -34,7 +34,7 @@ export async function purgeCommand(given: string, flags: PurgeFlags): Promise<vo
   }
   await runInterruptibly(work, async (signal) => {
     const { state } = await findCurrent(opened, signal)
-    return `${state}; run purge again to delete the rest`
+    return `${state}. Run purge again to delete the rest.`
   })
 }
 

@@ -41,7 +41,7 @@ const removedVariables: Readonly<Record<string, string | undefined>> = {
 export function findRemovedVariables(environment: NodeJS.ProcessEnv): string[] {
   return Object.entries(removedVariables)
     .filter(([name]) => (environment[name] ?? '') !== '')
-    .map(([name, replacement]) => `the variable ${name} was removed: unset it; ${replacement}`)
+    .map(([name, replacement]) => `the variable ${name} was removed. Unset it: ${replacement}`)
 }
 
 /** Returns a problem for `--verify size` and `--verify hash`, where commander would take the value as the folder. */

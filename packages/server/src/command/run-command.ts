@@ -95,7 +95,7 @@ function createProgram(words: readonly string[]): Command {
       const given = { ...flags, descriptor: takeInheritedSocket() }
       const missing = missingFlags(given)
       if (given.store !== undefined && program.args.length > 0) {
-        missing.push(`the folder ${directory} cannot be combined with --store; remove one of them`)
+        missing.push(`the folder ${directory} cannot be combined with --store. Remove one of them.`)
       }
       if (missing.length > 0) throw new OperatorError('SD_OPTION_INVALID', missing)
       // The primary warns for its workers.
@@ -111,8 +111,8 @@ function createProgram(words: readonly string[]): Command {
       if (directory === '') {
         const isId = command.registeredArguments[0]?.name() === 'id'
         const cure = isId
-          ? 'build id is empty; serve-dist generations lists the ids'
-          : 'path of the folder is empty; name the folder of the build'
+          ? 'build id is empty. Run serve-dist generations to list the ids.'
+          : 'path of the folder is empty. Name the folder of the build.'
         problems.push(`the ${cure}`)
       }
       if (command !== program) problems.push(...findMisplacedServerFlags(program, command))

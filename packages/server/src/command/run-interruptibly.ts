@@ -29,9 +29,9 @@ export async function runInterruptibly(
   } catch (error) {
     if (!controller.signal.aborted) throw error
     const state = await describe(AbortSignal.timeout(longestLook)).catch(
-      () => 'the store does not answer; run serve-dist generations later to see which build is current',
+      () => 'the store does not answer. Run serve-dist generations later to see which build is current.',
     )
-    process.stderr.write(`serve-dist: stopped; ${state}\n`)
+    process.stderr.write(`serve-dist: stopped: ${state}\n`)
     process.exitCode = exitCode
   }
 }

@@ -21,6 +21,6 @@ export function takeInheritedSocket(
   if (count === '1') return firstDescriptor
   throw new OperatorError(
     'SD_LISTEN_FAILED',
-    `LISTEN_FDS: expected one socket, found ${count}; use a socket unit with one ListenStream=`,
+    `LISTEN_FDS: expected one socket, found ${count}. Use a socket unit with one ListenStream=`,
   )
 }

@@ -17,7 +17,7 @@ export function refuseUnknownCommand({ commands }: Command, [word = '']: readonl
   if (nearest === undefined || existsSync(word)) return
   throw new OperatorError(
     'SD_OPTION_INVALID',
-    `there is neither a command nor a folder "${word}"; did you mean serve-dist ${nearest}?`,
+    `unknown command or folder "${word}". Did you mean serve-dist ${nearest}?`,
   )
 }
 
@@ -61,14 +61,14 @@ function describeUnknownFlag(command: Command, flag: string): string {
     flag.slice(2),
     command.options.flatMap(({ long }) => long?.slice(2) ?? []),
   )
-  return `unknown option '${flag}'${nearest === undefined ? '' : `; did you mean --${nearest}?`}`
+  return `unknown option '${flag}'${nearest === undefined ? '' : `. Did you mean --${nearest}?`}`
 }
 
 function describeExcessArguments(command: Command): string {
   const [wanted, ...found] = [command.usage().replace(/ ?\[options\] ?/, ''), ...command.args]
   const isHost = command.getOptionValue('host') === '*'
   const name = isHost ? found.find((word) => !existsSync(word)) : undefined
-  const cure = name === undefined ? '' : `; if it is a host name, write --host=${name}`
+  const cure = name === undefined ? '' : `. If ${name} is a host name, write --host=${name}`
   return `expected ${wanted}, found ${found.map((word) => JSON.stringify(word)).join(' ')}${cure}`
 }
 
@@ -84,5 +84,5 @@ export function findMisplacedServerFlags(program: Command, command: Command): st
 }
 
 function describeServerFlag({ flags }: Option, command: Command): string {
-  return `option '${flags}' is for the server; "${command.name()}" does not have it`
+  return `option '${flags}' belongs to the server. Remove it: "${command.name()}" does not have it.`
 }

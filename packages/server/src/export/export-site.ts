@@ -125,12 +125,12 @@ async function readMark(root: string): Promise<Mark> {
   }
   const found = await readdir(root).catch((error: unknown) => {
     if (isNotFoundError(error)) return []
-    throw new OperatorError('SD_FOLDER_WRONG', `${root}: the folder cannot be read`, { cause: error })
+    throw new OperatorError('SD_FOLDER_WRONG', `${root}: cannot read this folder`, { cause: error })
   })
   if (found.length === 0) return { version: 1, number: 0 }
   throw new OperatorError(
     'SD_FOLDER_WRONG',
-    `${root}: the folder is not empty and is not an earlier export; name an empty or new folder`,
+    `${root}: the folder is not empty and is not an earlier export. Name an empty or new folder.`,
   )
 }
 

@@ -121,11 +121,11 @@ function differing(root: string, problems: readonly FileProblem[], cure: string)
   const newer = problems.filter(({ path }) => isNewer(root, path)).length
   const cause =
     newer === 0
-      ? 'the copy is incomplete, or files were deleted after the compression'
-      : `files were written after the compression (${newer} newer than the manifest)`
+      ? 'the copy is incomplete, or a program deleted files after the compression'
+      : `a program wrote files after the compression (${newer} newer than the manifest)`
   return new OperatorError('SD_MANIFEST_MISMATCH', [
-    `${root}: ${count} from the manifest: ${cause}`,
-    `  Deploy the whole folder, and make this the last step of the build: ${cure}`,
+    `${root}: ${count} from the manifest, because ${cause}.`,
+    `  Deploy the whole folder. Make this the last step of the build: ${cure}`,
     ...lines,
   ])
 }

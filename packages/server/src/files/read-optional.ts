@@ -21,6 +21,10 @@ export async function readOptional(
     return text.replace(/^\uFEFF/, '')
   } catch (cause) {
     if (isNotFoundError(cause)) return undefined
-    throw new OperatorError(code, `${file}: cannot be read (${reasonOf(cause)})`, { cause })
+    throw new OperatorError(
+      code,
+      `${file}: cannot read this file (${reasonOf(cause)}). Let this user read it.`,
+      { cause },
+    )
   }
 }

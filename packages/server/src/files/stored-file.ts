@@ -28,8 +28,8 @@ export type FileContent = Extract<AnswerContent, { kind: 'file' }>
 export const chunkSize: number = 48 * 1024
 
 const explanations = {
-  gone: 'no longer exists; restart or reload the server after a build',
-  changed: 'changed since the server read it; restart or reload the server after a build',
+  gone: 'no longer exists. After each build, restart or reload the server',
+  changed: 'changed since the server read it. After each build, restart or reload the server',
   unreadable: 'cannot be read',
   lost: 'is neither in the cache nor in the store',
   away: 'is not in the cache, and the store is unreachable',

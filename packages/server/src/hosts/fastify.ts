@@ -40,7 +40,7 @@ const serveDistFastify: FastifyPluginAsync<ServeDistFastifyOptions & RegisterOpt
 }
 
 const noPrefix =
-  "the plugin serves the whole instance under the build's base; remove the prefix or build with it as the base"
+  "the plugin serves the whole instance under the build's base. Remove the prefix, or build with it as the base."
 
 /** Copies the fields that earlier hooks set for Fastify's `send`, so that our answers contain them. */
 function lendFields(reply: FastifyReply): () => void {

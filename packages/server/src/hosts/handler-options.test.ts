@@ -19,10 +19,7 @@ describe('resolveHandlerOptions', () => {
   test.each([
     ['{"fallback":"index.html"}', 'fallback: expected one of "spa", "404", "none", found "index.html"'],
     ['{"fileSystemFallback":"false"}', 'fileSystemFallback: expected true or false, found "false"'],
-    [
-      '{"fallBack":"spa"}',
-      'fallBack: unknown option; known options: fallback, fileSystemFallback, onProblem',
-    ],
+    ['{"fallBack":"spa"}', 'fallBack: unknown option. Did you mean "fallback"?'],
   ])('refuses %s', (text, problem) => {
     const given: HandlerOptions = JSON.parse(text)
     expect(() => resolveHandlerOptions(given)).toThrow(

@@ -77,7 +77,7 @@ export function withReportsOnce(options: ResolvedHandlerOptions): ResolvedHandle
 }
 
 /** The reason why {@link HandlerOptions.fileSystemFallback} is invalid for a store. */
-export const noFolderProblem = 'builds from a store have no folder; remove this option'
+export const noFolderProblem = 'builds from a store have no folder. Remove this option.'
 
 function printProblem(problem: Error): void {
   process.stderr.write(`serve-dist: ${escapeMessage(problem.message)}\n`)

@@ -82,9 +82,9 @@ export function describeClientBelow(
   // Without its own manifest, the variants of this manifest would look like those of a lost one.
   const compress = existsSync(join(root, below, manifestPath)) ? '' : `${compressCommand(path)}, then: `
   return [
-    `${root}: the build for browsers is in its folder ${below}/, so / has no page;`,
-    ...(code === undefined || !hasServer ? [] : [`all visitors can read the server's code (${code.path});`]),
-    `run: ${compress}${renderingCommand(path) ?? `npx serve-dist ${shellWord(path)}`}`,
+    `${root}: the build for browsers is in its folder ${below}/, so / has no page.`,
+    ...(code === undefined || !hasServer ? [] : [`all visitors can read the server's code (${code.path}).`]),
+    `Run: ${compress}${renderingCommand(path) ?? `npx serve-dist ${shellWord(path)}`}`,
   ].join(' ')
 }
 

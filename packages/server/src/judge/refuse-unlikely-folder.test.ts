@@ -35,7 +35,7 @@ describe('a folder without its manifest', () => {
     const refusal = await refusalOf(directory)
     expect(refusal?.code).toBe('SD_MANIFEST_LOST')
     expect(refusal?.problems[0]).toBe(
-      `${directory}: the build has probably lost its manifest (${manifestPath}): 2 files have variants here, such as assets/app.js.zst`,
+      `${directory}: the build has probably lost its manifest (${manifestPath}): 2 files have variants here, such as assets/app.js.zst.`,
     )
     expect(refusal?.message).toContain('include-hidden-files: true')
     expect(refusal?.message).toContain(`npx serve-dist compress ${directory}`)
@@ -64,9 +64,9 @@ describe('a folder above a build', () => {
     const refusal = await refusalOf(directory)
     expect(refusal?.code).toBe('SD_FOLDER_WRONG')
     expect(refusal?.problems).toEqual([
-      `${directory}: no manifest here, but 1 folder below has one`,
+      `${directory}: the folder has no manifest, but 1 folder below has one.`,
       `  Run: npx serve-dist ${directory}/client`,
-      `  --force serves the whole folder ${directory} anyway.`,
+      `  To serve the whole folder ${directory} anyway, pass --force.`,
     ])
     await expectServedAnyhow(directory)
   })
@@ -157,7 +157,7 @@ describe('an empty folder', () => {
     const directory = await writeFixture(files)
     for (const options of [{}, { noManifest: true }]) {
       expect((await refusalOf(directory, options))?.message).toBe(
-        `${directory}: the folder has no files to serve; build first, or name the folder of the build`,
+        `${directory}: the folder has no files to serve. Build first, or name the folder of the build.`,
       )
     }
   })

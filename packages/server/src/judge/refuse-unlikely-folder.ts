@@ -70,7 +70,7 @@ export function refuseToCompress(folder: Omit<Folder, 'task'>, isDescribed: bool
 
 function refuseEmpty({ root }: Folder, { files, builds }: FolderNames): void {
   if (files.size > 0 || builds.length > 0) return
-  const problem = `${root}: the folder has no files to serve; build first, or name the folder of the build`
+  const problem = `${root}: the folder has no files to serve. Build first, or name the folder of the build.`
   throw new OperatorError('SD_BUILD_NOT_FOUND', problem)
 }
 
@@ -101,7 +101,7 @@ function refuseServerCode(folder: Folder, names: FolderNames): void {
   )
   refuseFolder(
     folder,
-    `the folder contains server code (${found}), which all visitors could read`,
+    `the folder contains server code (${found}), which all visitors could read.`,
     below === undefined
       ? ['  Name the folder of the build for browsers.']
       : commandsFor(folder, below, module),
@@ -134,7 +134,7 @@ function commandsFor(folder: Folder, below: string, entry: string | undefined): 
   const module = beside === undefined ? entry : posix.join(below, '..', beside)
   const command = commandFor(folder, below)
   return [
-    `  The folder for browsers: ${command}`,
+    `  Name the folder for browsers: ${command}`,
     ...(module === undefined || folder.task === 'compress'
       ? []
       : [`  with pages that the server renders: ${command} --ssr ${pathIn(folder, module)}`]),
@@ -158,15 +158,15 @@ function refuseLostManifest({ directory, root }: Folder, { files }: FolderNames)
   if (first === undefined) return
   const found = pluralize(compressed.length, 'file has', 'files have')
   throw new OperatorError('SD_MANIFEST_LOST', [
-    `${root}: the build has probably lost its manifest (${manifestPath}): ${found} variants here, such as ${first}.zst`,
-    '  Without it, the server does not know the rules (security headers, redirects), the excluded files',
-    '  and the immutable files. Probably a copy omitted hidden files:',
+    `${root}: the build has probably lost its manifest (${manifestPath}): ${found} variants here, such as ${first}.zst.`,
+    '  Without it, the server does not know the rules, the excluded files and the immutable files.',
+    '  Probably a copy omitted hidden files. Copy the build again with them:',
     '    cp -r dist/* target              instead: cp -r dist/. target',
     '    zip -r site.zip dist/*           instead: zip -r site.zip dist',
     '    actions/upload-artifact          with include-hidden-files: true',
     `    a framework that copies folders  with its integration, see ${documentUrl('frameworks')}`,
-    `  ${compressCommand(directory)} writes a new manifest of all files in the folder.`,
-    '  --force serves the whole folder without a manifest.',
+    `  To write a new manifest of all files in the folder, run: ${compressCommand(directory)}`,
+    '  To serve the whole folder without a manifest, pass --force.',
   ])
 }
 
@@ -176,7 +176,7 @@ function refuseFolderAbove(folder: Folder, { builds }: FolderNames): void {
   const found = pluralize(builds.length, 'folder below has', 'folders below have')
   refuseFolder(
     folder,
-    `no manifest here, but ${found} one`,
+    `the folder has no manifest, but ${found} one.`,
     builds.slice(0, 3).map((path) => `  Run: ${commandFor(folder, path)}`),
   )
 }
@@ -187,14 +187,18 @@ function refuseProject(folder: Folder, { files, hasPackages }: FolderNames): voi
   const sources = [...files].some((path) => /^vite\.config\.[cm]?[jt]s$/.test(path))
   if (files.has('index.html') && !hasPackages && !sources) return
   const output = frameworkOutputs.find((path) => existsSync(join(folder.root, path)))
-  refuseFolder(folder, 'a project or a server build, not a build for browsers (it contains package.json)', [
-    `  Name the folder of the build${output === undefined ? '.' : `, such as: ${commandFor(folder, output)}`}`,
-  ])
+  refuseFolder(
+    folder,
+    'the folder is a project or a server build, not a build for browsers (it contains package.json).',
+    [
+      `  Name the folder of the build${output === undefined ? '.' : `, such as: ${commandFor(folder, output)}`}`,
+    ],
+  )
 }
 
 function refuseFolder({ directory, root, task }: Folder, problem: string, cures: readonly string[]): never {
-  const flag = task === 'compress' ? "--include '**' compresses" : '--force serves'
-  const anyhow = `  ${flag} the whole folder ${shellWord(directory)} anyway.`
+  const [verb, flag] = task === 'compress' ? ['compress', "--include '**'"] : ['serve', '--force']
+  const anyhow = `  To ${verb} the whole folder ${shellWord(directory)} anyway, pass ${flag}.`
   throw new OperatorError('SD_FOLDER_WRONG', [`${root}: ${problem}`, ...cures, anyhow])
 }
 
@@ -238,7 +242,7 @@ function entriesIn(folder: string, isRoot: boolean): readonly Dirent[] {
   } catch (cause) {
     // The code that reads the files reports an unreadable subfolder.
     if (!isRoot) return []
-    const problem = `${folder}: cannot be listed (${reasonOf(cause)}); grant the permission: chmod a+rX`
+    const problem = `${folder}: cannot list this folder (${reasonOf(cause)}). Let this user read it: chmod a+rX`
     throw new OperatorError('SD_FOLDER_UNREADABLE', `${problem} ${shellWord(folder)}`, { cause })
   }
 }

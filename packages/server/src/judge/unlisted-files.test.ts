@@ -46,7 +46,7 @@ describe('a start with files that the manifest does not list', () => {
     const directory = await withAdded(page, added)
     const { warnings, unlistedFiles } = await start(directory)
     expect(warnings).toEqual([
-      `${directory}: 4 files are not in the manifest and will not be served: z/about.html, a.png, b.png and 1 more; run: npx serve-dist compress ${directory} (--exclude omits files)`,
+      `${directory}: 4 files are not in the manifest and will not be served: z/about.html, a.png, b.png and 1 more. Run: npx serve-dist compress ${directory} (--exclude omits files)`,
     ])
     expect(unlistedFiles).toBe(4)
   })
@@ -55,13 +55,13 @@ describe('a start with files that the manifest does not list', () => {
     const both = await start(await withAdded(page, ['_headers', 'a.png']))
     expect(both.warnings).toEqual([
       expect.stringContaining(
-        ': the rules of _headers do not apply: not in the manifest; 1 file is not in the manifest and will not be served: a.png; run: ',
+        ': the manifest does not list _headers, so its rules do not apply. 1 file is not in the manifest and will not be served: a.png. Run: ',
       ),
     ])
     const alone = await start(await withAdded(page, ['_headers', '_redirects']))
     expect(alone.warnings).toEqual([
       expect.stringMatching(
-        /: the rules of _headers and _redirects do not apply: not in the manifest; run: /,
+        /: the manifest does not list _headers and _redirects, so their rules do not apply\. Run: /,
       ),
     ])
   })

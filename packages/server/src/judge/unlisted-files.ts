@@ -20,12 +20,16 @@ export function describeUnlistedFiles({ directory, root, unlisted }: UnlistedFil
   const files = unlisted.filter((path) => !servingFiles.has(path))
   const what = pluralize(files.length, 'file is', 'files are')
   const lost = [
-    ...(rules.length > 0 ? [`the rules of ${rules.join(' and ')} do not apply: not in the manifest`] : []),
+    ...(rules.length > 0
+      ? [
+          `the manifest does not list ${rules.join(' and ')}, so ${rules.length === 1 ? 'its' : 'their'} rules do not apply.`,
+        ]
+      : []),
     ...(files.length > 0
-      ? [`${what} not in the manifest and will not be served: ${joinFirstNames(mostImportant(files))}`]
+      ? [`${what} not in the manifest and will not be served: ${joinFirstNames(mostImportant(files))}.`]
       : []),
   ]
-  return `${root}: ${lost.join('; ')}; run: ${compressCommand(directory)} (--exclude omits files)`
+  return `${root}: ${lost.join(' ')} Run: ${compressCommand(directory)} (--exclude omits files)`
 }
 
 /**
@@ -50,7 +54,7 @@ export function refuseUnlistedPages({ directory, root, manifest, unlisted }: Unl
     `  ${pluralize(unlisted.length, 'file is', 'files are')} not listed: ${joinFirstNames(mostImportant(unlisted))}`,
     `  Run: ${compressCommand(directory)}`,
     `  Make this the last step of each build. The step for each framework: ${documentUrl('frameworks')}`,
-    '  --force starts without these files.',
+    '  To start without these files, pass --force.',
   ])
 }
 

@@ -88,7 +88,7 @@ export async function loadBuild(source: BuildSource, options: LoadBuildOptions):
     const mark = await source.mark()
     if (mark === undefined && needsManifest) {
       throw new OperatorError('SD_MANIFEST_MISSING', [
-        `${source.place}: no manifest found. Either the build has not finished, or it ran without the serve-dist plugin. Reload after the build.`,
+        `${source.place}: no manifest found. The build has not finished, or it ran without the serve-dist plugin. Reload after the build.`,
       ])
     }
     needsManifest ||= mark !== undefined
@@ -102,7 +102,7 @@ export async function loadBuild(source: BuildSource, options: LoadBuildOptions):
     if (!('error' in loaded)) retireBuild(loaded)
   }
   throw new OperatorError('SD_BUILD_CHANGED', [
-    `${source.place}: the build changed ${mostAttempts} times while it was read; reload when it has finished`,
+    `${source.place}: the build changed ${mostAttempts} times while it was read. Reload when it has finished.`,
   ])
 }
 

@@ -33,11 +33,11 @@ describe('resolveLoadSiteOptions', () => {
   test.each([
     ['{"verify":"md5"}', 'verify: expected one of "size", "hash", found "md5"'],
     ['{"rules":{"prefer":"br"}}', 'rules.prefer: expected one of "order", "smallest", found "br"'],
-    ['{"rules":{"perfer":"order"}}', 'rules.perfer: there is no such rule; did you mean "prefer"?'],
+    ['{"rules":{"perfer":"order"}}', 'rules.perfer: unknown rule. Did you mean "prefer"?'],
     ['{"memoryBudget":-1}', 'memoryBudget: expected a size such as 65536, 64k or 1.5 MB, found -1'],
     ['{"memoryBudget":"64x"}', 'memoryBudget: expected a size such as 65536, 64k or 1.5 MB, found "64x"'],
     ['{"largestBody":null}', 'largestBody: expected a size such as 65536, 64k or 1.5 MB, found null'],
-    ['{"rules":{"cors":"*.js"}}', 'rules.cors: expected a list, found a string; write ["*.js"]'],
+    ['{"rules":{"cors":"*.js"}}', 'rules.cors: expected a list, found a string. Write ["*.js"].'],
   ])('rejects %s', (json, message) => {
     const given: LoadSiteOptions = JSON.parse(json)
     expect(() => resolveLoadSiteOptions(given)).toThrow(

@@ -78,8 +78,8 @@ describe('loadSite', () => {
     await truncate(join(directory, 'index.html.gz'), 10)
     await writeFile(join(directory, 'app.js'), 'grown', { flag: 'a' })
     expect(await problemsOf(directory)).toEqual([
-      `${directory}: 4 files differ from the manifest: files were written after the compression (2 newer than the manifest)`,
-      `  Deploy the whole folder, and make this the last step of the build: npx serve-dist compress ${directory}`,
+      `${directory}: 4 files differ from the manifest, because a program wrote files after the compression (2 newer than the manifest).`,
+      `  Deploy the whole folder. Make this the last step of the build: npx serve-dist compress ${directory}`,
       '  app.js.br: is missing',
       expect.stringMatching(/^ {2}app\.js: has \d+ bytes, the manifest says \d+$/),
       expect.stringMatching(/^ {2}index\.html\.gz: has 10 bytes, the manifest says \d+$/),
@@ -94,8 +94,8 @@ describe('loadSite', () => {
     bytes.writeUInt8(bytes.readUInt8(20) ^ 1, 20)
     await writeFile(file, bytes)
     const problems = [
-      `${directory}: 1 file differs from the manifest: files were written after the compression (1 newer than the manifest)`,
-      `  Deploy the whole folder, and make this the last step of the build: npx serve-dist compress ${directory}`,
+      `${directory}: 1 file differs from the manifest, because a program wrote files after the compression (1 newer than the manifest).`,
+      `  Deploy the whole folder. Make this the last step of the build: npx serve-dist compress ${directory}`,
       `  ${path}: has other bytes than the manifest says (SHA-256 differs)`,
     ]
     expect(await problemsOf(directory)).toEqual(problems)
@@ -108,8 +108,8 @@ describe('loadSite', () => {
     const directory = await buildFixture(files)
     await rm(join(directory, 'app.js'))
     expect(await problemsOf(directory)).toEqual([
-      `${directory}: 1 file differs from the manifest: the copy is incomplete, or files were deleted after the compression`,
-      `  Deploy the whole folder, and make this the last step of the build: npx serve-dist compress ${directory}`,
+      `${directory}: 1 file differs from the manifest, because the copy is incomplete, or a program deleted files after the compression.`,
+      `  Deploy the whole folder. Make this the last step of the build: npx serve-dist compress ${directory}`,
       '  app.js: is missing',
     ])
   })
@@ -241,7 +241,9 @@ describe('loadSite', () => {
 
   test('rejects a file instead of a folder', async () => {
     const file = join(await writeFixture({ dist: 'a file' }), 'dist')
-    expect(await problemsOf(file)).toEqual([`${file}: not a folder; name the folder of the build`])
+    expect(await problemsOf(file)).toEqual([
+      `${file}: this is not a folder. Name the folder that the build wrote.`,
+    ])
   })
 
   test('rejects a build with an interrupted compression', async () => {

@@ -92,7 +92,11 @@ function isWorthCompressing({ files }: Manifest): boolean {
 async function expectDirectory(root: string, { isStart }: ReadManifestOptions): Promise<void> {
   const found = await stat(root).catch((cause: unknown) => {
     if (isNotFoundError(cause)) return undefined
-    throw new OperatorError('SD_FOLDER_UNREADABLE', `${root}: cannot be read (${reasonOf(cause)})`, { cause })
+    throw new OperatorError(
+      'SD_FOLDER_UNREADABLE',
+      `${root}: cannot read this folder (${reasonOf(cause)}). Let this user read it.`,
+      { cause },
+    )
   })
   if (found === undefined) {
     const { describeOtherBuilds } = await import('../judge/framework-output.ts')
@@ -100,5 +104,7 @@ async function expectDirectory(root: string, { isStart }: ReadManifestOptions): 
     throw new OperatorError('SD_BUILD_NOT_FOUND', [...problems, ...(isStart ? describeOtherBuilds() : [])])
   }
   if (!found.isDirectory())
-    throw new OperatorError('SD_BUILD_NOT_FOUND', [`${root}: not a folder; name the folder of the build`])
+    throw new OperatorError('SD_BUILD_NOT_FOUND', [
+      `${root}: this is not a folder. Name the folder that the build wrote.`,
+    ])
 }

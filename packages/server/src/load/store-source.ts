@@ -107,7 +107,9 @@ async function openStoreMirror(
     await mirror.refresh()
   } catch (error) {
     if (!(error instanceof OperatorError) || !(await mirror.refreshFromCache(error))) throw error
-    onWarning(`${error.message}; serving build ${currentOf(mirror).id.slice(0, 12)} from ${cache}`)
+    onWarning(
+      `${error.message.replace(/\.?$/, '.')} Serving build ${currentOf(mirror).id.slice(0, 12)} from ${cache}.`,
+    )
   }
   return mirror
 }

@@ -176,7 +176,7 @@ export function openBlobCache(options: BlobCacheOptions): BlobCache {
         if (there.has(blob.sha256) || (await once(blob, download)) === 'fetched') return
         throw new OperatorError(
           'SD_STORE_INVALID',
-          `${upstream.place}: ${blobKey(blob.sha256)} is missing; publish the build again`,
+          `${upstream.place}: ${blobKey(blob.sha256)} is missing. Publish the build again.`,
         )
       })
     },

@@ -36,7 +36,7 @@ export async function openCacheFolder(named: string | undefined, identity: strin
     if (cause instanceof OperatorError) throw cause
     throw new OperatorError(
       'SD_CACHE_UNUSABLE',
-      `${folder}: cannot be created (${reasonOf(cause)}); ${cure}`,
+      `${folder}: cannot create this folder (${reasonOf(cause)}). ${cure}`,
       {
         cause,
       },
@@ -45,7 +45,7 @@ export async function openCacheFolder(named: string | undefined, identity: strin
   return folder
 }
 
-const cure = 'use another folder: --store-cache <dir>'
+const cure = 'Use another folder: --store-cache <dir>'
 
 async function expectOurs(folder: string): Promise<void> {
   // `lstat`, because another user may have created a link.
@@ -53,7 +53,7 @@ async function expectOurs(folder: string): Promise<void> {
   if (problem === undefined) return
   throw new OperatorError(
     'SD_CACHE_UNUSABLE',
-    `${folder}: cannot be the store cache because ${problem}. Another user could add files to it; ${cure}`,
+    `${folder}: cannot be the store cache because ${problem}. Another user could add files to it. ${cure}`,
   )
 }
 
@@ -80,7 +80,7 @@ function homeFolder(): string {
     return homedir()
   } catch (cause) {
     // Users in containers often have no entry in the password file.
-    throw new OperatorError('SD_CACHE_UNUSABLE', `this user has no home folder for the cache; ${cure}`, {
+    throw new OperatorError('SD_CACHE_UNUSABLE', `this user has no home folder for the cache. ${cure}`, {
       cause,
     })
   }

@@ -60,6 +60,10 @@ export async function cacheDeltas(cache: string, id: string, document: DeltasDoc
  */
 export async function writeDocument(file: string, text: string): Promise<void> {
   await replaceFile(file, text).catch((cause: unknown) => {
-    throw new OperatorError('SD_WRITE_FAILED', `${file}: cannot be written (${reasonOf(cause)})`, { cause })
+    throw new OperatorError(
+      'SD_WRITE_FAILED',
+      `${file}: cannot write this file (${reasonOf(cause)}). Free space on the disk, or let this user write to the folder.`,
+      { cause },
+    )
   })
 }

@@ -82,6 +82,6 @@ async function expectFetched(mirror: CachedBuilds, { path, ...blob }: ExpectedFi
   if ((await mirror.fetch(blob)) === 'fetched') return
   throw new OperatorError(
     'SD_STORE_INVALID',
-    `${mirror.place}: lacks the bytes of ${path}; publish the build again`,
+    `${mirror.place}: the content of ${path} is missing. Publish the build again.`,
   )
 }

@@ -41,7 +41,8 @@ export function observeUpstream(upstream: Upstream, { isServed, onNotice }: List
     } catch (error) {
       if (state.reachable && error instanceof OperatorError && error.code === 'SD_STORE_UNAVAILABLE') {
         state = unreachableState(error)
-        if (isServed()) onNotice(`${state.problem}; serving the cached builds`)
+        if (isServed())
+          onNotice(`${state.problem.replace(/\.?$/, '.')} The server continues with the cached builds.`)
       }
       throw error
     }
@@ -51,7 +52,10 @@ export function observeUpstream(upstream: Upstream, { isServed, onNotice }: List
   async function askForHistory(): ReturnType<Upstream['readHistory']> {
     const found = await upstream.readHistory(latest?.version)
     if (found !== undefined || !isServed()) return found
-    throw new OperatorError('SD_STORE_UNAVAILABLE', `${place}: ${currentKey} no longer exists`)
+    throw new OperatorError(
+      'SD_STORE_UNAVAILABLE',
+      `${place}: ${currentKey} no longer exists. Check the credentials or the mount, or publish a build.`,
+    )
   }
 
   return {
@@ -87,7 +91,7 @@ export function observeUpstream(upstream: Upstream, { isServed, onNotice }: List
 export function emptyUpstreamError(place: string): OperatorError {
   return new OperatorError(
     'SD_GENERATION_MISSING',
-    `${place}: it contains no published build, or it is not readable; publish a build: serve-dist publish <dir> --store ${place}`,
+    `${place}: the store contains no build, or is not readable. Publish a build: serve-dist publish <dir> --store ${place}`,
   )
 }
 

@@ -61,7 +61,7 @@ describe('chooseEngine', () => {
     await expect(chooseEngine(options, { load: fails })).rejects.toMatchObject({
       code: 'SD_ENGINE_UNAVAILABLE',
       problems: [
-        `the native engine is not available: ${why}. Use --engine auto to fall back to Node's engine`,
+        `the native engine is not available: ${why}. Use --engine auto to fall back to Node's engine.`,
       ],
     })
   })
@@ -72,7 +72,7 @@ describe('chooseEngine', () => {
     await expect(choosing).rejects.toMatchObject({
       code: 'SD_ENGINE_UNAVAILABLE',
       message:
-        'a new worker cannot use the native engine of this server: it cannot use the certificate: unknown key. Fix this, or restart the server with --engine auto or --engine node',
+        'a new worker cannot use the native engine of this server: it cannot use the certificate: unknown key. Fix this, or restart the server with --engine auto or --engine node.',
     })
   })
 })

@@ -55,8 +55,8 @@ export async function chooseEngine(
   if (typeof found !== 'string' && why === undefined) return { name: 'native', binding: found }
   if (options.engine === 'auto') return { name: 'node', ...(why !== undefined && { why }) }
   const problem = isWorker
-    ? `a new worker cannot use the native engine of this server: ${why}. Fix this, or restart the server with --engine auto or --engine node`
-    : `the native engine is not available: ${why}. Use --engine auto to fall back to Node's engine`
+    ? `a new worker cannot use the native engine of this server: ${why}. Fix this, or restart the server with --engine auto or --engine node.`
+    : `the native engine is not available: ${why}. Use --engine auto to fall back to Node's engine.`
   throw new OperatorError('SD_ENGINE_UNAVAILABLE', problem)
 }
 

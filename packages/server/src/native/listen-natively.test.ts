@@ -32,6 +32,6 @@ test('listenNatively reports a limit of threads instead of the port', async () =
   ).rejects.toMatchObject({
     code: 'SD_ENGINE_UNAVAILABLE',
     message:
-      'the native engine cannot start its threads because of a system limit. Raise it (ulimit -u, systemd: TasksMax=, Docker: --pids-limit), use fewer --workers, or use --engine node',
+      'the native engine cannot start its threads because of a system limit. Raise it (ulimit -u, systemd: TasksMax=, Docker: --pids-limit). Or use fewer --workers, or --engine node.',
   })
 })

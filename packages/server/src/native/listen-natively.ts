@@ -36,7 +36,7 @@ function isThreadless(error: unknown): boolean {
 }
 
 const noThreads =
-  'the native engine cannot start its threads because of a system limit. Raise it (ulimit -u, systemd: TasksMax=, Docker: --pids-limit), use fewer --workers, or use --engine node'
+  'the native engine cannot start its threads because of a system limit. Raise it (ulimit -u, systemd: TasksMax=, Docker: --pids-limit). Or use fewer --workers, or --engine node.'
 
 /**
  * Creates the socket that all workers share, without listening.

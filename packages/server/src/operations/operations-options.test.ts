@@ -3,7 +3,7 @@ import { checkOperationsOptions } from './operations-options.ts'
 
 describe('checkOperationsOptions', () => {
   test.each([
-    [{ metrics: true }, 'metrics: unknown option; known options: accessLog, ops'],
+    [{ metrics: true }, 'metrics: unknown option. Valid options: accessLog, ops'],
     [{ accessLog: 'xml' }, 'accessLog: expected one of "json", "common", found "xml"'],
     [{ trustProxy: 'everybody' }, 'trustProxy: expected a number of proxies'],
   ])('rejects %j', (options, problem) => {

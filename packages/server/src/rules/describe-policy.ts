@@ -32,7 +32,7 @@ export function describePolicy(site: Site, { field, rules }: SitePolicy): readon
   )
   if (runsAll !== undefined)
     warnings.push(
-      `csp: 'unsafe-inline' in ${runsAll} lets injected scripts run; inline scripts of the build do not need it, because the policy has their hashes`,
+      `csp: 'unsafe-inline' in ${runsAll} lets injected scripts run. Remove it: the policy has the hashes of the build's inline scripts.`,
     )
   const byRule = [...site.files.values()].filter(
     ({ isPage, overrides }) =>
@@ -40,16 +40,16 @@ export function describePolicy(site: Site, { field, rules }: SitePolicy): readon
   )
   if (byRule.length > 0)
     warnings.push(
-      `csp: a rule sends ${joinFirstNames(byRule.map(({ path }) => path))} as text/html, but the build did not read it as a page, so its hashes are unknown; name it *.html`,
+      `csp: a rule sends ${joinFirstNames(byRule.map(({ path }) => path))} as text/html, but the build did not read it as a page, so its hashes are unknown. Name it *.html.`,
     )
   if (says('report-to') && !isFieldSet('reporting-endpoints') && !isFieldSet('report-to'))
     warnings.push(
-      "csp: report-to names an endpoint that no header defines; add headers: { '**/*.html': { 'Reporting-Endpoints': 'name=\"https://…\"' } }",
+      "csp: report-to names an endpoint that no header defines. Add headers: { '**/*.html': { 'Reporting-Endpoints': 'name=\"https://…\"' } }",
     )
   if (!isReportOnly(rules)) return warnings
   if (!says('report-to') && !says('report-uri'))
     warnings.push(
-      'csp: reportOnly is set, but the policy has no address for reports; add report-to or report-uri',
+      'csp: reportOnly is set, but the policy has no address for reports. Add report-to or report-uri.',
     )
   const idle = enforcedOnly.filter(says)
   if (idle.length > 0)
@@ -75,7 +75,7 @@ function describeSizes({ files }: Site, field: string): readonly string[] {
     const most = Math.max(...refused.map(({ policy }) => policy))
     throw new OperatorError(
       'SD_OPTION_INVALID',
-      `${joinFirstNames(refused.map(({ path }) => path))}: ${their} ${formatBytes(most)}, above the ${formatBytes(mostPolicyBytes)} that clients accept; ${cure}`,
+      `${joinFirstNames(refused.map(({ path }) => path))}: ${their} ${formatBytes(most)}, above the ${formatBytes(mostPolicyBytes)} that clients accept. Fix: ${cure}.`,
     )
   }
   const names = joinFirstNames(large.map(({ path }) => path))

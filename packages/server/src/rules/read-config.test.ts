@@ -36,7 +36,7 @@ describe('readConfig', () => {
     await writeFile(join(folder, 'serve-dist.config.json'), '{ "header": {}, "prefer": "br" }')
     const file = join(folder, 'serve-dist.config.json')
     await expect(readConfig(folder)).rejects.toThrow(
-      `${file}: prefer: expected one of "order", "smallest", found "br"\n${file}: header: there is no such rule; did you mean "headers"?`,
+      `${file}: prefer: expected one of "order", "smallest", found "br"\n${file}: header: unknown rule. Did you mean "headers"?`,
     )
   })
 
@@ -53,7 +53,7 @@ describe('readConfig', () => {
     [
       'serve-dist.config.json',
       '{ "redirects": [{ "from": "/a", "to": "/b", "stauts": 301 }] }',
-      'redirects[0].stauts: there is no such key; did you mean "status"?',
+      'redirects[0].stauts: unknown key. Did you mean "status"?',
     ],
   ])('describes the problem in %s with the content %s', async (name, text, problem) => {
     await writeFile(join(folder, name), text)
@@ -65,7 +65,7 @@ describe('readConfig', () => {
     async (name) => {
       await writeFile(join(folder, name), 'module.exports = { prefer: "smallest" }')
       await expect(readConfig(folder)).rejects.toThrow(
-        `${join(folder, name)}: the server does not read a configuration with this name; rename it to serve-dist.config.js`,
+        `${join(folder, name)}: the server does not read a configuration with this name. Rename it to serve-dist.config.js`,
       )
       await writeFile(join(folder, 'serve-dist.config.json'), '{}')
       expect(await readConfig(folder)).toEqual({})

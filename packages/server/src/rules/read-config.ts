@@ -29,12 +29,12 @@ export async function readConfig(folder: string, named?: string): Promise<ServeD
   if (file === undefined) {
     if (named === undefined) return await refuseOtherNames(folder)
     throw new OperatorError('SD_CONFIG_INVALID', [
-      `${resolve(folder, named)}: the file does not exist. Pass a .js, .mjs or .json file with --config`,
+      `${resolve(folder, named)}: the file does not exist. Pass a .js, .mjs or .json file with --config.`,
     ])
   }
   if (second !== undefined)
     throw new OperatorError('SD_CONFIG_INVALID', [
-      `${file.path} and ${second.path}: only one of them is allowed; remove the other`,
+      `${file.path} and ${second.path}: only one of them is allowed. Remove the other.`,
     ])
   try {
     return checkServingRules(await evaluate(file), '')
@@ -55,7 +55,7 @@ async function refuseOtherNames(folder: string): Promise<ServeDistConfig> {
   )
   if (found === undefined) return {}
   throw new OperatorError('SD_CONFIG_INVALID', [
-    `${found.path}: the server does not read a configuration with this name; rename it to serve-dist.config.js, .mjs or .json, or pass it with --config if Node can run it`,
+    `${found.path}: the server does not read a configuration with this name. Rename it to serve-dist.config.js, .mjs or .json. If Node can run it, pass it with --config instead.`,
   ])
 }
 
@@ -79,6 +79,6 @@ async function evaluate({ path, text }: ConfigFile): Promise<unknown> {
   }
   const module: unknown = await import(pathToFileURL(path).href)
   const config: unknown = Object(module).default
-  if (config === undefined) throw new TypeError('it has no default export; write "export default { … }"')
+  if (config === undefined) throw new TypeError('it has no default export. Write "export default { … }".')
   return config
 }

@@ -20,7 +20,8 @@ export async function readEnvFile(file: string): Promise<EnvironmentSource> {
     throw refuse(isNotFoundError(error) ? 'no such file' : `cannot be read (${reasonOf(error)})`)
   })
   const text = decode(bytes)
-  if (text === undefined) throw refuse(`line ${firstUndecodable(bytes)} is not UTF-8; save the file as UTF-8`)
+  if (text === undefined)
+    throw refuse(`line ${firstUndecodable(bytes)} is not UTF-8. Save the file as UTF-8.`)
   return parseEnv(text)
 }
 

@@ -20,6 +20,6 @@ export function requireUsablePolicy(
   if (manifest.policy !== undefined) return policy
   throw new OperatorError(
     'SD_MANIFEST_INVALID',
-    `${directory}: the manifest comes from an earlier release and has no hashes of inline scripts and styles, so csp would block them; run ${cure} with this release, or disable csp`,
+    `${directory}: the manifest comes from an earlier release without hashes of inline scripts and styles, so csp would block them. Run ${cure} with this release, or disable csp.`,
   )
 }

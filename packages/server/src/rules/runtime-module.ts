@@ -39,6 +39,6 @@ export function describeEditedModule(
 ): string | undefined {
   const written = files.find(({ path }) => path === file.path)
   return written !== undefined && isChanged(root, written)
-    ? `${file.path}: was changed after the build, but the change has no effect: the server generates this file from its environment`
+    ? `${file.path}: the file was changed after the build. The change has no effect, because the server generates this file from its environment.`
     : undefined
 }

@@ -7,8 +7,8 @@ describe('summarizeProblems', () => {
     expect(summarizeProblems([])).toEqual([])
   })
 
-  test('joins many problems into one line', () => {
+  test('counts the problems after the first three', () => {
     const many = Array.from({ length: 100_000 }, (_, index) => `p${index}`)
-    expect(summarizeProblems(many)).toEqual(['p0; p1; p2; and 99997 more like these'])
+    expect(summarizeProblems(many)).toEqual(['p0', 'p1', 'p2', '99997 more problems like these'])
   })
 })

@@ -1,7 +1,7 @@
 const most = 3
 
-/** Joins problems of one kind into one line if there are many. */
+/** Returns the first problems of one kind, and the number of the others. */
 export function summarizeProblems(problems: readonly string[]): readonly string[] {
   if (problems.length <= most) return problems
-  return [`${problems.slice(0, most).join('; ')}; and ${problems.length - most} more like these`]
+  return [...problems.slice(0, most), `${problems.length - most} more problems like these`]
 }

@@ -50,7 +50,7 @@ describe('resolveServeOptions', () => {
     ['{"port":80.5}', 'port: expected a whole number from 0 to 65535, found 80.5'],
     ['{"port":"80"}', 'port: expected a whole number from 0 to 65535, found "80"'],
     ['{"handler":{"fallback":"all"}}', 'handler.fallback: expected one of "spa", "404", "none", found "all"'],
-    ['{"deltas":true}', 'deltas: only valid with a store; set store, or remove this option'],
+    ['{"deltas":true}', 'deltas: this option needs a store. Set store, or remove this option.'],
     ['{"gracePeriod":-1}', 'gracePeriod: expected a number of milliseconds, 0 or more, found -1'],
     ['{"gracePeriod":"soon"}', 'gracePeriod: expected a number of milliseconds, 0 or more, found "soon"'],
   ])('rejects %s', (json, message) => {

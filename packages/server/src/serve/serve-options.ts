@@ -154,10 +154,10 @@ function contradictionsOf(options: ServeOptions): readonly string[] {
   if (store === undefined) {
     return (['storeCache', 'storeCacheSize', 'storeInterval', 'deltas'] as const)
       .filter((name) => options[name] !== undefined)
-      .map((name) => `${name}: only valid with a store; set store, or remove this option`)
+      .map((name) => `${name}: this option needs a store. Set store, or remove this option.`)
   }
   return [
-    ...(directory === undefined ? [] : ['directory: not valid together with store; remove one of them']),
+    ...(directory === undefined ? [] : ['directory: cannot be combined with store. Remove one of them.']),
     ...(handler?.fileSystemFallback === true ? [`handler.fileSystemFallback: ${noFolderProblem}`] : []),
   ]
 }

@@ -44,7 +44,7 @@ describe('parseHeadersFile', () => {
   test('does not join cookies', () => {
     expect(parseHeadersFile('/*\n  Set-Cookie: a=1\n  set-cookie: b=2\n')).toEqual({
       rules: [{ pattern: '/*', fields: { 'Set-Cookie': 'a=1' } }],
-      problems: ['_headers:3: a second Set-Cookie for one path is not supported: cookies cannot be joined'],
+      problems: ['_headers:3: a second Set-Cookie for one path is not supported. Remove one of the two.'],
     })
   })
 

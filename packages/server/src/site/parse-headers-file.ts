@@ -29,14 +29,17 @@ export function parseHeadersFile(text: string): ParsedFile<HeadersFileRule> {
     if (!/^\s/.test(line)) {
       if (content.startsWith('/')) rules.push({ pattern: content, fields: new Map() })
       else {
-        problems.push(`${place}: "${content}" is not a path; rules for other hosts are not supported`)
+        problems.push(
+          `${place}: "${content}" is not a path. Remove the rule: rules for other hosts are not supported.`,
+        )
         // The fields below this line have no valid path.
         rules.push({ pattern: '', fields: new Map() })
       }
       continue
     }
     const fields = rules.at(-1)?.fields
-    if (fields === undefined) problems.push(`${place}: this field comes before the first path`)
+    if (fields === undefined)
+      problems.push(`${place}: this field comes before the first path. Write the path above it.`)
     else problems.push(...readField(content, fields).map((problem) => `${place}: ${problem}`))
   }
   return {
@@ -59,18 +62,18 @@ function readField(content: string, fields: WrittenFields): string[] {
     return []
   }
   const colon = content.indexOf(':')
-  if (colon < 1) return [`"${content}" is not a field; expected "Name: value"`]
+  if (colon < 1) return [`"${content}" is not a field. Write "Name: value".`]
   const name = content.slice(0, colon).trim()
   const value = content.slice(colon + 1).trim()
   if (name.toLowerCase() === 'basic-auth')
-    return ['Basic-Auth is not supported; use a reverse proxy for authentication']
+    return ['Basic-Auth is not supported. Use a reverse proxy for authentication.']
   const problem = fieldProblem(name, value)
   if (problem !== undefined) return [problem]
   const key = name.toLowerCase()
   const [existing = name, before] = fields.get(key) ?? []
   // RFC 9110 §5.3: Set-Cookie is the only field whose lines cannot be joined.
   if (typeof before === 'string' && key === 'set-cookie')
-    return ['a second Set-Cookie for one path is not supported: cookies cannot be joined']
+    return ['a second Set-Cookie for one path is not supported. Remove one of the two.']
   fields.set(key, [existing, before === undefined || before === null ? value : `${before}, ${value}`])
   return []
 }

@@ -25,16 +25,16 @@ export function parseRedirectsFile(text: string): ParsedFile<RedirectRule> {
 /** Returns the rule, or a problem. */
 function readRule([from = '', ...rest]: readonly string[]): RedirectRule | string {
   const to = rest.find((word) => /^(?:\/|https?:)/.test(word))
-  if (to === undefined) return `"${from}" has no target; expected "from to [status]"`
-  if (rest[0] !== to) return `the condition ${rest[0]} on the query is not supported`
+  if (to === undefined) return `"${from}" has no target. Write "from to [status]".`
+  if (rest[0] !== to) return `the condition ${rest[0]} on the query is not supported. Remove the rule.`
   const [statusWord = '301', ...conditions] = rest.slice(1)
   const [, digits, mark] = /^(\d{3})(!?)$/.exec(statusWord) ?? []
   const status = redirectStatuses.find((known) => String(known) === digits)
-  if (digits === undefined) return `the condition ${statusWord} is not supported`
+  if (digits === undefined) return `the condition ${statusWord} is not supported. Remove the rule.`
   if (status === undefined)
-    return `status ${digits} is not supported; expected one of ${redirectStatuses.join(', ')}`
-  if (conditions.length > 0) return `the condition ${conditions.join(' ')} is not supported`
-  if (status === 200 && !to.startsWith('/')) return `proxying to ${to} is not supported; use a reverse proxy`
+    return `status ${digits} is not supported. Use one of ${redirectStatuses.join(', ')}.`
+  if (conditions.length > 0) return `the condition ${conditions.join(' ')} is not supported. Remove the rule.`
+  if (status === 200 && !to.startsWith('/')) return `proxying to ${to} is not supported. Use a reverse proxy.`
   return checked({ from, to, status, force: mark === '!' })
 }
 

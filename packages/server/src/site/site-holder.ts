@@ -41,6 +41,6 @@ export function toSiteHolder(source: SiteSource): SiteHolder {
   }
   throw new OperatorError(
     'SD_OPTION_INVALID',
-    `a handler needs a loaded site, such as createHandler(await loadSite('dist')); found ${String(given)}`,
+    `a handler needs a loaded site, such as createHandler(await loadSite('dist')), found ${String(given)}`,
   )
 }

@@ -110,18 +110,18 @@ export function reachableHost(host: string): string {
 }
 
 function describeTcpError({ code, message }: NodeJS.ErrnoException, address: ListenAddress): string {
-  if ('descriptor' in address) return `cannot listen on the socket of LISTEN_FDS: ${message}`
+  if ('descriptor' in address) return `cannot listen on the socket of LISTEN_FDS (${message})`
   if ('socket' in address) return describeSocketError(code, message, address.socket)
   const { port, flag = '--port' } = address
   const host = address.host === '*' ? 'all addresses' : address.host
   switch (code) {
     case 'EADDRINUSE':
-      return `port ${port} on ${host} is in use; stop the program that uses it, or choose another port with ${flag} (0 picks a free one)`
+      return `port ${port} on ${host} is in use. Stop the program that uses it, or choose another port with ${flag} (0 picks a free one).`
     case 'EACCES':
-      return `this user may not listen on port ${port} of ${host}; choose one from 1024 up with ${flag}`
+      return `this user may not listen on port ${port} of ${host}. Choose one from 1024 up with ${flag}.`
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
-      return `${host} is not an address of this machine; choose one with ${flag === '--ops' ? flag : '--host'} (0.0.0.0 listens on all)`
+      return `${host} is not an address of this machine. Choose one with ${flag === '--ops' ? flag : '--host'} (0.0.0.0 listens on all).`
     default:
       return `cannot listen on port ${port} of ${host}: ${message}`
   }
@@ -130,14 +130,14 @@ function describeTcpError({ code, message }: NodeJS.ErrnoException, address: Lis
 function describeSocketError(code: string | undefined, message: string, socket: string): string {
   switch (code) {
     case 'EADDRINUSE':
-      return `a server already listens on ${socket}; stop it, or choose another path with --socket`
+      return `a server already listens on ${socket}. Stop it, or choose another path with --socket.`
     // libuv's codes for a missing folder and for a long path.
     case 'EACCES':
     case 'ENOENT':
-      return `cannot create ${socket}: its folder does not exist, or this user may not write to it; choose another path with --socket`
+      return `cannot create ${socket}: its folder does not exist, or this user may not write to it. Choose another path with --socket.`
     case 'EINVAL':
     case 'ENAMETOOLONG':
-      return `cannot create ${socket}: the path of a socket has at most ${longestSocketPath} bytes; choose a shorter one with --socket`
+      return `cannot create ${socket}: the path of a socket has at most ${longestSocketPath} bytes. Choose a shorter one with --socket.`
     default:
       return `cannot listen on ${socket}: ${message}`
   }

@@ -11,10 +11,10 @@ export async function removeStaleSocket(path: string): Promise<void> {
   const found = await lstat(path).catch(() => undefined)
   if (found === undefined) return
   if (!found.isSocket()) {
-    throw refused(`${path} exists but is not a socket; remove it, or choose another path with --socket`)
+    throw refused(`${path} exists but is not a socket. Remove it, or choose another path with --socket.`)
   }
   if (await isListening(path)) {
-    throw refused(`a server already listens on ${path}; stop it, or choose another path with --socket`)
+    throw refused(`a server already listens on ${path}. Stop it, or choose another path with --socket.`)
   }
   await unlink(path).catch((cause: Error) => {
     throw refused(`cannot remove ${path}, the socket of an earlier server: ${cause.message}`, cause)

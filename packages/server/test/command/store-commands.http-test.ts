@@ -157,7 +157,7 @@ describe('serve-dist publish', () => {
     const { stdout, stderr, ...end } = await command.exited
     expect({ stdout, stderr, code: end.code }).toEqual({
       stdout: '',
-      stderr: `serve-dist: stopped; ${short(0)} is current in ${store} as before; publish again to upload the missing files\n`,
+      stderr: `serve-dist: stopped: ${short(0)} is current in ${store} as before. Publish again to upload the missing files.\n`,
       code,
     })
     const { stdout: again } = await run('publish', folder, '--store', store)
@@ -183,7 +183,7 @@ describe('serve-dist generations', () => {
     const store = await temporaryDirectory()
     expect(await run('generations', '--store', store)).toMatchObject({
       code: 1,
-      stderr: `serve-dist: SD_GENERATION_MISSING: ${store}: the store has no build; publish one with serve-dist publish --store ${store}\n`,
+      stderr: `serve-dist: SD_GENERATION_MISSING: ${store}: the store has no build. Publish one: serve-dist publish --store ${store}\n`,
     })
   })
 
@@ -191,7 +191,7 @@ describe('serve-dist generations', () => {
     const { code, stderr } = await run('generatoins')
     expect([code, stderr]).toEqual([
       1,
-      'serve-dist: SD_OPTION_INVALID: there is neither a command nor a folder "generatoins"; did you mean serve-dist generations?\n',
+      'serve-dist: SD_OPTION_INVALID: unknown command or folder "generatoins". Did you mean serve-dist generations?\n',
     ])
   })
 })
@@ -222,7 +222,7 @@ describe('serve-dist report --store', () => {
   test('reports an empty store, and rejects a second source of builds', async () => {
     const store = await temporaryDirectory()
     expect((await run('report', '--store', store)).stderr).toBe(
-      `serve-dist: SD_GENERATION_MISSING: ${store}: the store has no build; publish one with serve-dist publish --store ${store}\n`,
+      `serve-dist: SD_GENERATION_MISSING: ${store}: the store has no build. Publish one: serve-dist publish --store ${store}\n`,
     )
     const { code, stderr } = await run('report', 'dist', '--against', 'other', '--store', store)
     expect(code).toBe(1)
@@ -269,7 +269,7 @@ describe('serve-dist rollback', () => {
     const { code, stderr } = await run('rollback', '', '--store', await publishBoth())
     expect([code, stderr.split('\n')[0]]).toEqual([
       1,
-      'serve-dist: SD_OPTION_INVALID: the build id is empty; serve-dist generations lists the ids',
+      'serve-dist: SD_OPTION_INVALID: the build id is empty. Run serve-dist generations to list the ids.',
     ])
   })
 })

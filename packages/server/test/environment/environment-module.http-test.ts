@@ -114,7 +114,7 @@ describe('the module of the environment', () => {
     await writeFile(join(folder, environment.path), 'export default { API_URL: "from sed" }')
     expect(await ask()).toEqual(expected)
     expect(warnings).toEqual([
-      'serve-dist-env.js: was changed after the build, but the change has no effect: the server generates this file from its environment',
+      'serve-dist-env.js: the file was changed after the build. The change has no effect, because the server generates this file from its environment.',
     ])
     await rm(join(folder, environment.path))
     expect([await ask(), warnings.length]).toEqual([expected, 1])

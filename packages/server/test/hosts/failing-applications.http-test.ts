@@ -116,7 +116,9 @@ test('a Node handler of one parameter gets a 500, and the log explains how serve
   const source = 'export default function (req) { arguments[1]?.end("made") }'
   const { outcome, log } = await outcomeOf(source, 'identity')
   expect(outcome).toBe(500)
-  expect(log).toContain('found undefined; a Node handler declares two parameters (request, response)')
+  expect(log).toContain(
+    'found undefined. If this is a Node handler, declare two parameters (request, response).',
+  )
 })
 
 describe('a module whose top-level await never ends', () => {
@@ -129,7 +131,7 @@ describe('a module whose top-level await never ends', () => {
     expect([code, stderr]).toEqual([
       1,
       expect.stringContaining(
-        'serve-dist: SD_APPLICATION_UNUSABLE: entry.mjs: cannot be loaded: Error: its top-level await never ends',
+        'serve-dist: SD_APPLICATION_UNUSABLE: entry.mjs: cannot load this module: Error: its top-level await never ends',
       ),
     ])
   })
@@ -150,7 +152,7 @@ describe('a module whose top-level await never ends', () => {
       expect([code, stderr]).toEqual([
         143,
         expect.stringContaining(
-          'serve-dist: still loading entry.mjs after 5 seconds: a top-level await in it or in an imported module has not ended; the server does not listen until then\n',
+          'serve-dist: still loading entry.mjs after 5 seconds. The server waits because a top-level await in it or in an imported module has not ended\n',
         ),
       ])
     },

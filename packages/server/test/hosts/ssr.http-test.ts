@@ -149,7 +149,7 @@ describe('an application module', () => {
     const log = written.mock.calls.join('\n')
     written.mockRestore()
     expect(status).toBe(500)
-    expect(log).toContain('this looks like a fetch handler: export it as `fetch`')
+    expect(log).toContain('The handler looks like a fetch handler. Export it as `fetch`.')
   })
 
   test('does not get requests for stale assets, but gets all others below the assets folder', async () => {

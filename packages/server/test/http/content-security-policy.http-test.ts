@@ -326,7 +326,7 @@ describe('csp', () => {
   test('rejects pages whose policy is too large for clients', async () => {
     const directory = await buildWith((manifest) => withManyHashes(manifest, 320))
     await expect(loadSite(directory, { rules: { csp: true } })).rejects.toThrow(
-      'index.html: its policy has 17.5 kB, above the 16.4 kB that clients accept; move inline scripts and styles into files, so that they need no hashes',
+      'index.html: its policy has 17.5 kB, above the 16.4 kB that clients accept. Fix: move inline scripts and styles into files, so that they need no hashes.',
     )
   })
 

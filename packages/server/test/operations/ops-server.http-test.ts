@@ -140,7 +140,7 @@ describe('the operations listener', () => {
     const { opsPort } = await startWatched()
     const operations = { ops: { host: '127.0.0.1', port: opsPort } }
     await expect(serve({ directory, port: 0, operations })).rejects.toThrow(
-      `port ${opsPort} on 127.0.0.1 is in use; stop the program that uses it, or choose another port with --ops`,
+      `port ${opsPort} on 127.0.0.1 is in use. Stop the program that uses it, or choose another port with --ops`,
     )
   })
 })

@@ -75,7 +75,7 @@ describe('serve-dist', () => {
     const { code, stderr } = await spawnCommand([directory, '--engine', 'native'], { env }).exited
     expect([code, stderr]).toEqual([
       1,
-      "serve-dist: SD_ENGINE_UNAVAILABLE: the native engine is not available: this process is a worker of another program, such as PM2. Use --engine auto to fall back to Node's engine\n",
+      "serve-dist: SD_ENGINE_UNAVAILABLE: the native engine is not available: this process is a worker of another program, such as PM2. Use --engine auto to fall back to Node's engine.\n",
     ])
   })
 
@@ -181,7 +181,7 @@ describe('serve-dist', () => {
       'an unknown option, with the nearest',
       ['--prot', '80'],
       {},
-      /^serve-dist: SD_OPTION_INVALID: unknown option '--prot'; did you mean --port\?\n/,
+      /^serve-dist: SD_OPTION_INVALID: unknown option '--prot'. Did you mean --port\?\n/,
     ],
     [
       'a port that is no number',
@@ -245,7 +245,7 @@ describe('serve-dist', () => {
       'a host that is not an address of this machine',
       ['--host', '192.0.2.1', '--port', '0'],
       {},
-      /192\.0\.2\.1 is not an address of this machine; choose one with --host/,
+      /192\.0\.2\.1 is not an address of this machine. Choose one with --host/,
     ],
   ])('rejects %s: exit code 1 and no stack trace', async (_what, args, env, message) => {
     const folder = args[0] === 'a' ? [] : [directory]
@@ -278,19 +278,22 @@ describe('serve-dist', () => {
     const { code, stderr } = await spawnCommand([word]).exited
     expect([code, stderr]).toEqual([
       1,
-      `serve-dist: SD_OPTION_INVALID: there is neither a command nor a folder "${word}"; did you mean serve-dist ${name}?\n`,
+      `serve-dist: SD_OPTION_INVALID: unknown command or folder "${word}". Did you mean serve-dist ${name}?\n`,
     ])
   })
 
   test.each([
-    [['compress', '-p', '1'], `'-p, --port <number>' is for the server; "compress" does not have it`],
+    [
+      ['compress', '-p', '1'],
+      `'-p, --port <number>' belongs to the server. Remove it: "compress" does not have it.`,
+    ],
     [
       ['compress', 'nowhere', '--ops', ':1'],
-      `'--ops <address>' is for the server; "compress" does not have it`,
+      `'--ops <address>' belongs to the server. Remove it: "compress" does not have it.`,
     ],
     [
       ['--port', '0', 'report', 'nowhere'],
-      `'-p, --port <number>' is for the server; "report" does not have it`,
+      `'-p, --port <number>' belongs to the server. Remove it: "report" does not have it.`,
     ],
   ])('rejects options of the server that another command ignores: %j', async (args, message) => {
     const { code, stdout, stderr } = await spawnCommand(args).exited
@@ -302,7 +305,7 @@ describe('serve-dist', () => {
     const { code, stderr } = await spawnCommand(['']).exited
     expect([code, stderr]).toEqual([
       1,
-      'serve-dist: SD_OPTION_INVALID: the path of the folder is empty; name the folder of the build\nrun serve-dist --help for usage\n',
+      'serve-dist: SD_OPTION_INVALID: the path of the folder is empty. Name the folder of the build.\nrun serve-dist --help for usage\n',
     ])
   })
 
@@ -319,7 +322,7 @@ describe('serve-dist', () => {
     [['check', '--fallback', 'spa'], "option '--fallback' was removed: write the rule fallback in"],
     [['check', '--unlisted', 'warn'], "option '--unlisted' was removed: use --force"],
     [['explain', '/', '--csp'], "option '--csp' was removed: write the rule csp in"],
-    [['check', '--verify'], `option '--verify' is for the server; "check" does not have it`],
+    [['check', '--verify'], `option '--verify' belongs to the server. Remove it: "check" does not have it.`],
     [
       ['compress', '--cache-size', '0'],
       "option '--cache-size' was removed: use the option cacheSize of the plugin",
@@ -348,17 +351,17 @@ describe('serve-dist', () => {
     expect([code, stdout]).toEqual([1, ''])
     expect(stderr).toContain('SD_OPTION_INVALID: 3 problems')
     expect(stderr).toContain(
-      'the variable SOURCE_MAPS was removed: unset it; write the rule sourceMaps in serve-dist.config.json',
+      'the variable SOURCE_MAPS was removed. Unset it: write the rule sourceMaps in serve-dist.config.json',
     )
-    expect(stderr).toContain('the variable SERVE_DIST_STORE_INTERVAL was removed: unset it; ')
-    expect(stderr).toContain('the variable SERVE_DIST_ENGINE_CHECK was removed: unset it; ')
+    expect(stderr).toContain('the variable SERVE_DIST_STORE_INTERVAL was removed. Unset it: ')
+    expect(stderr).toContain('the variable SERVE_DIST_ENGINE_CHECK was removed. Unset it: ')
   })
 
   test('refers to the help of the command in question, and to its own flags', async () => {
     const { code, stderr } = await spawnCommand(['compress', directory, '--bse', '/']).exited
     expect([code, stderr]).toEqual([
       1,
-      "serve-dist: SD_OPTION_INVALID: unknown option '--bse'; did you mean --base?\nrun serve-dist compress --help for usage\n",
+      "serve-dist: SD_OPTION_INVALID: unknown option '--bse'. Did you mean --base?\nrun serve-dist compress --help for usage\n",
     ])
   })
 
@@ -395,7 +398,7 @@ describe('serve-dist', () => {
     other.close()
     expect([code, stderr]).toEqual([
       1,
-      `serve-dist: SD_LISTEN_FAILED: port ${port} on 127.0.0.1 is in use; stop the program that uses it, or choose another port with --port (0 picks a free one)\n`,
+      `serve-dist: SD_LISTEN_FAILED: port ${port} on 127.0.0.1 is in use. Stop the program that uses it, or choose another port with --port (0 picks a free one).\n`,
     ])
   })
 
@@ -466,7 +469,7 @@ describe('serve-dist', () => {
     expect(page.status).toBe(200)
     expect(await stop(command)).toBe(0)
     expect(command.complaints()).toBe(
-      `serve-dist: ${join(folder, 'app.js')}: changed since the server read it; restart or reload the server after a build\n`,
+      `serve-dist: ${join(folder, 'app.js')}: changed since the server read it. After each build, restart or reload the server\n`,
     )
   })
 })
@@ -567,7 +570,7 @@ describe('serve-dist compress', () => {
     expect([code, stdout, stderr]).toEqual([
       1,
       '',
-      `serve-dist: SD_BUILD_NOT_FOUND: ${folder}: the folder has no files to serve; build first, or name the folder of the build\n`,
+      `serve-dist: SD_BUILD_NOT_FOUND: ${folder}: the folder has no files to serve. Build first, or name the folder of the build.\n`,
     ])
     expect(await readdir(folder)).toEqual([])
   })

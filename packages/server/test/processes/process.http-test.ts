@@ -87,7 +87,7 @@ describe.skipIf(process.platform === 'win32').each([
     const { code, stderr } = await spawnCommand([directory, '--socket', path, ...args]).exited
     expect([code, stderr]).toEqual([
       1,
-      `serve-dist: SD_LISTEN_FAILED: a server already listens on ${path}; stop it, or choose another path with --socket\n`,
+      `serve-dist: SD_LISTEN_FAILED: a server already listens on ${path}. Stop it, or choose another path with --socket.\n`,
     ])
     expect(await getOverSocket(path, '/app/')).toBe('page')
     await stop(first)
@@ -99,7 +99,7 @@ describe.skipIf(process.platform === 'win32').each([
     const { code, stderr } = await spawnCommand([directory, '--socket', path, ...args]).exited
     expect([code, stderr]).toEqual([
       1,
-      `serve-dist: SD_LISTEN_FAILED: ${path} exists but is not a socket; remove it, or choose another path with --socket\n`,
+      `serve-dist: SD_LISTEN_FAILED: ${path} exists but is not a socket. Remove it, or choose another path with --socket.\n`,
     ])
     expect(existsSync(path)).toBe(true)
   })
@@ -128,7 +128,7 @@ describe.skipIf(process.platform === 'win32').each([
     const { code, stderr } = await spawnCommand([directory, '--socket', '/nowhere/a.sock', ...args]).exited
     expect([code, stderr]).toEqual([
       1,
-      'serve-dist: SD_LISTEN_FAILED: cannot create /nowhere/a.sock: its folder does not exist, or this user may not write to it; choose another path with --socket\n',
+      'serve-dist: SD_LISTEN_FAILED: cannot create /nowhere/a.sock: its folder does not exist, or this user may not write to it. Choose another path with --socket.\n',
     ])
   })
 })
@@ -226,7 +226,7 @@ describe.skipIf(process.platform === 'win32').each([
     await expect(running).rejects.toMatchObject({
       code: 1,
       stderr: expect.stringMatching(
-        /^serve-dist: SD_LISTEN_FAILED: cannot listen on the socket of LISTEN_FDS: .+\n$/,
+        /^serve-dist: SD_LISTEN_FAILED: cannot listen on the socket of LISTEN_FDS \(.+\)\n$/,
       ),
     })
   })

@@ -120,7 +120,7 @@ describe.runIf(faulty !== undefined)('a server of a store in S3', () => {
     const running = await start(store, storeCache)
     proxy.fail(() => ({ status: 503 }))
     await vi.waitFor(() => expect(running.warnings).toHaveLength(1), 15_000)
-    expect(running.warnings[0]).toContain('; serving the cached builds')
+    expect(running.warnings[0]).toContain('. The server continues with the cached builds.')
     expect(await textOf(running.get('/'))).toBe('first')
     const again = await start(store, storeCache)
     expect(again.warnings[0]).toContain(`from ${storeCache}`)

@@ -131,7 +131,7 @@ describe('a server of a store', () => {
   test('fails to start if nothing is published', async () => {
     const place = await makeStore()
     await expect(serve({ ...place, port: 0 })).rejects.toThrow(
-      `${place.store}: it contains no published build, or it is not readable; publish a build: serve-dist publish <dir> --store ${place.store}`,
+      `${place.store}: the store contains no build, or is not readable. Publish a build: serve-dist publish <dir> --store ${place.store}`,
     )
   })
 
@@ -147,7 +147,7 @@ describe('a server of a store', () => {
     await rename(place.store, `${place.store}-before`)
     await rename(other, place.store)
     await vi.waitFor(() => expect(warnings).toHaveLength(1))
-    expect(warnings[0]).toContain('is missing; publish the build again')
+    expect(warnings[0]).toContain('is missing. Publish the build again.')
     expect(await textOf(get('/'))).toBe('<p>first')
     await rename(join(place.store, name), join(place.store, 'blobs', name))
     await vi.waitFor(async () => expect(await textOf(get('/'))).toBe('<p>second'))
@@ -232,7 +232,7 @@ describe('a server of a store', () => {
 
   test('rejects a folder together with a store', async () => {
     await expect(serve({ ...(await makeStore(first)), directory: 'dist' })).rejects.toThrow(
-      'directory: not valid together with store; remove one of them',
+      'directory: cannot be combined with store. Remove one of them.',
     )
   })
 })
@@ -265,7 +265,7 @@ describe('options for folders', () => {
     const place = await makeStore(first)
     const live = await openLiveSite(place)
     onTestFinished(() => live.close())
-    const problem = 'fileSystemFallback: builds from a store have no folder; remove this option'
+    const problem = 'fileSystemFallback: builds from a store have no folder. Remove this option.'
     const handler = { fileSystemFallback: true }
     await expect(serve({ ...place, handler })).rejects.toThrow(`handler.${problem}`)
     for (const site of [live, await loadSite(place)]) {
@@ -277,7 +277,7 @@ describe('options for folders', () => {
 
   test('rejects store options with a folder', async () => {
     const problems = ['storeCache', 'storeCacheSize', 'storeInterval'].map(
-      (name) => `${name}: only valid with a store; set store, or remove this option`,
+      (name) => `${name}: this option needs a store. Set store, or remove this option.`,
     )
     const options = { directory: 'dist', storeCache: '/cache', storeCacheSize: 1, storeInterval: 1 }
     await expect(serve(options)).rejects.toMatchObject({ code: 'SD_OPTION_INVALID', problems })

@@ -61,19 +61,19 @@ describe.runIf(faulty !== undefined)('while a store in S3 does not respond', () 
     [
       'purge',
       isOf('generations'),
-      () => `${short[1]} is current in ${store}; run purge again to delete the rest`,
+      () => `${short[1]} is current in ${store}. Run purge again to delete the rest.`,
     ],
     [
       'rollback',
       () => true,
-      () => 'the store does not answer; run serve-dist generations later to see which build is current',
+      () => 'the store does not answer. Run serve-dist generations later to see which build is current.',
     ],
   ])('SIGINT ends %s with a correct message', async (command, isStalled, state) => {
     const words = command === 'purge' ? [command, short[0] ?? ''] : [command]
     expect(await stopped(words, isStalled)).toEqual({
       code: 130,
       stdout: '',
-      stderr: `serve-dist: stopped; ${state()}\n`,
+      stderr: `serve-dist: stopped: ${state()}\n`,
     })
   })
 
@@ -86,7 +86,7 @@ describe.runIf(faulty !== undefined)('while a store in S3 does not respond', () 
     expect(await stopped(['publish', folder, '--verify'], isStalled)).toEqual({
       code: 130,
       stdout: '',
-      stderr: `serve-dist: stopped; ${short[1]} is current in ${store} as before; publish again to upload the missing files\n`,
+      stderr: `serve-dist: stopped: ${short[1]} is current in ${store} as before. Publish again to upload the missing files.\n`,
     })
   })
 

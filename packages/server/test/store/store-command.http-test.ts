@@ -43,7 +43,11 @@ describe('serve-dist --store', () => {
     await vi.waitFor(() => expect(command.complaints()).toContain('is already being served'))
     await rename(store, join(folder, 'away'))
     command.child.kill('SIGHUP')
-    await vi.waitFor(() => expect(command.complaints()).toContain('current.json no longer exists'))
+    await vi.waitFor(() =>
+      expect(command.complaints()).toContain(
+        'current.json no longer exists. Check the credentials or the mount, or publish a build.',
+      ),
+    )
     await expectPage(command, 'first')
     await endCommand(command)
   })
@@ -80,7 +84,7 @@ describe('serve-dist --store', () => {
     const { code, stderr } = await spawnCommand(['dist', ...words]).exited
     expect(code).toBe(1)
     expect(stderr).toBe(
-      'serve-dist: SD_OPTION_INVALID: the folder dist cannot be combined with --store; remove one of them\n',
+      'serve-dist: SD_OPTION_INVALID: the folder dist cannot be combined with --store. Remove one of them.\n',
     )
   })
 
@@ -142,7 +146,7 @@ describe.runIf(process.geteuid?.() === 0)('the store cache of a user other than 
     const { words, cache } = await makeOpenStore()
     const env = { HOME: cache, XDG_CACHE_HOME: '' }
     const { stderr } = await spawnCommand(withoutCache(words), { user: ours, env }).exited
-    expect(stderr).toContain('use another folder: --store-cache <dir>')
+    expect(stderr).toContain('Use another folder: --store-cache <dir>')
   })
 })
 

@@ -37,6 +37,6 @@ async function makeOne(folder: string): Promise<readonly string[]> {
 }
 
 function cannotMake(folder: string, cause: unknown): OperatorError {
-  const problem = `${folder}: the store folder cannot be created (${reasonOf(cause)}). Let this user write there, or choose another folder.`
+  const problem = `${folder}: cannot create the store folder (${reasonOf(cause)}). Let this user write there, or choose another folder.`
   return new OperatorError('SD_STORE_UNAVAILABLE', problem, { cause })
 }

@@ -1,5 +1,5 @@
 import { type EnvironmentType, OperatorError, type RuntimeEnvironment, s } from '@serve-dist/manifest'
-import { findNearestName } from '@serve-dist/foundation/text/find-nearest-name'
+import { describeUnknownName } from '@serve-dist/foundation/text/describe-unknown-name'
 
 /** Options for environment variables of the server. */
 export interface EnvironmentOptions {
@@ -105,6 +105,5 @@ export function readEnvironmentOptions(options: {
 }
 
 function unknownKey(key: string, known: readonly string[]): string {
-  const nearest = findNearestName(key, known)
-  return `unknown field. ${nearest === undefined ? `Valid fields: ${known.join(', ')}` : `Did you mean "${nearest}"?`}`
+  return describeUnknownName('field', key, known)
 }

@@ -40,11 +40,11 @@ describe('previewDist', () => {
     ],
     [
       '{"rules":{"perfer":"smallest"}}',
-      'previewDist option rules.perfer: there is no such rule; did you mean "prefer"?',
+      'previewDist option rules.perfer: unknown rule. Did you mean "prefer"?',
     ],
     [
       '{"prefer":"smallest"}',
-      'previewDist option prefer: unknown option; known options: fallback, fileSystemFallback, verify, memoryBudget, largestBody, rules, unlisted, noManifest, environment, envFile',
+      'previewDist option prefer: unknown option. Valid options: fallback, fileSystemFallback, verify, memoryBudget, largestBody, rules, unlisted, noManifest, environment, envFile.',
     ],
   ])('rejects %s when the configuration is read', (given, message) => {
     const options: PreviewDistOptions = JSON.parse(given)

@@ -53,7 +53,7 @@ async function loadHandler(
     if (builtFor === base)
       return createHandler(site, { ...options.handler, onProblem: ({ message }) => warnOf(message) })
     warn(logger, directory, [
-      `the build has the base "${builtFor}" but this preview has "${base}"; build again`,
+      `the build has the base "${builtFor}" but this preview has "${base}". Build again.`,
     ])
   } catch (error) {
     if (!(error instanceof OperatorError)) throw error

@@ -40,7 +40,7 @@ export async function reloadWorkers(slots: readonly WorkerSlot[]): Promise<Reloa
     status: 'refused',
     buildId,
     problems: [
-      `the build or its environment changed ${mostAttempts} times while the workers loaded it; reload again when it is complete`,
+      `the build or its environment changed ${mostAttempts} times while the workers loaded it. Reload again when it is complete.`,
     ],
   }
 }

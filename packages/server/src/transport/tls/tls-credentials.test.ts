@@ -27,13 +27,13 @@ describe('readTlsCredentials', () => {
 
   test('names both files if they are missing', async () => {
     await expect(readTlsCredentials({ cert: '/nowhere/cert.pem', key: '/nowhere/key.pem' })).rejects.toThrow(
-      /cannot enable TLS:\n {2}\/nowhere\/cert\.pem: the certificate cannot be read .*ENOENT.*\n {2}\/nowhere\/key\.pem: the key cannot be read .*ENOENT/,
+      /cannot enable TLS:\n {2}\/nowhere\/cert\.pem: cannot read the certificate: ENOENT.*\n {2}\/nowhere\/key\.pem: cannot read the key: ENOENT/,
     )
   })
 
   test('rejects the key of another certificate', async () => {
     await expect(readTlsCredentials({ cert: files.cert, key: others.key })).rejects.toThrow(
-      /key\.pem: does not belong to the certificate in .*cert\.pem/,
+      /key\.pem: this key does not belong to the certificate in .*cert\.pem/,
     )
   })
 
@@ -51,13 +51,13 @@ describe('readTlsCredentials', () => {
       privateKeyEncoding: { type: 'pkcs8', format: 'pem', cipher: 'aes-256-cbc', passphrase: 'secret' },
     })
     await writeFile(broken.key, privateKey)
-    await expect(readTlsCredentials(broken)).rejects.toThrow(/it is encrypted; save it without a passphrase/)
+    await expect(readTlsCredentials(broken)).rejects.toThrow(/it is encrypted\. Save it without a passphrase/)
   })
 
   test('rejects an empty file', async () => {
     const broken = await writeCertificate()
     await copyFile('/dev/null', broken.cert)
-    await expect(readTlsCredentials(broken)).rejects.toThrow(/cert\.pem: is not a PEM certificate/)
+    await expect(readTlsCredentials(broken)).rejects.toThrow(/cert\.pem: this is not a PEM certificate/)
   })
 })
 
@@ -71,10 +71,10 @@ describe('describeCertificateDates', () => {
 
   test.each([
     [Date.UTC(2030, 1, 1), undefined],
-    [Date.UTC(2030, 4, 1), 'the certificate expired on 2030-04-01; clients will reject it'],
+    [Date.UTC(2030, 4, 1), 'the certificate expired on 2030-04-01, so clients will reject it. Renew it.'],
     [
       Date.UTC(2029, 11, 1),
-      'the certificate is not valid before 2030-01-01; clients will reject it until then',
+      'the certificate is not valid before 2030-01-01. Clients will reject it until then.',
     ],
   ])('at %d is %s', (now, expected) => {
     expect(describeCertificateDates(certificate, now)).toBe(expected)

@@ -26,24 +26,24 @@ export interface TlsCredentials {
 export async function readTlsCredentials(files: TlsFiles): Promise<TlsCredentials> {
   const problems: string[] = []
   const note = (problem: string) => (error: unknown) => {
-    problems.push(`${problem} (${error instanceof Error ? error.message : String(error)})`)
+    problems.push(`${problem}: ${error instanceof Error ? error.message : String(error)}`)
     return undefined
   }
   // Sequentially, to report the problems in a fixed order.
-  const cert = await readFile(files.cert).catch(note(`${files.cert}: the certificate cannot be read`))
-  const key = await readFile(files.key).catch(note(`${files.key}: the key cannot be read`))
+  const cert = await readFile(files.cert).catch(note(`${files.cert}: cannot read the certificate`))
+  const key = await readFile(files.key).catch(note(`${files.key}: cannot read the key`))
   const certificate =
-    cert && attempt(() => new X509Certificate(cert), note(`${files.cert}: is not a PEM certificate`))
+    cert && attempt(() => new X509Certificate(cert), note(`${files.cert}: this is not a PEM certificate`))
   const privateKey =
-    key && attempt(() => parseKey(key), note(`${files.key}: is not a usable PEM private key`))
+    key && attempt(() => parseKey(key), note(`${files.key}: this is not a usable PEM private key`))
   if (certificate && privateKey && !certificate.checkPrivateKey(privateKey)) {
     problems.push(
-      `${files.key}: does not belong to the certificate in ${files.cert}. The first certificate in that file must be the server's own, followed by its chain`,
+      `${files.key}: this key does not belong to the certificate in ${files.cert}. Put the server's certificate first in that file, then its chain.`,
     )
   }
   // OpenSSL may still reject them, for example because of a short key.
   if (problems.length === 0)
-    attempt(() => createSecureContext({ cert, key }), note(`${files.cert}: cannot be used`))
+    attempt(() => createSecureContext({ cert, key }), note(`${files.cert}: cannot use the certificate`))
   if (cert === undefined || key === undefined || certificate === undefined || problems.length > 0) {
     throw new OperatorError('SD_TLS_UNUSABLE', problems, { heading: 'cannot enable TLS:' })
   }
@@ -55,9 +55,9 @@ export function describeCertificateDates(
   { validFrom, validTo }: TlsCredentials,
   now: number,
 ): string | undefined {
-  if (now > validTo) return `the certificate expired on ${day(validTo)}; clients will reject it`
+  if (now > validTo) return `the certificate expired on ${day(validTo)}, so clients will reject it. Renew it.`
   if (now < validFrom)
-    return `the certificate is not valid before ${day(validFrom)}; clients will reject it until then`
+    return `the certificate is not valid before ${day(validFrom)}. Clients will reject it until then.`
   return undefined
 }
 
@@ -68,7 +68,7 @@ function day(time: number): string {
 function parseKey(pem: Buffer): KeyObject {
   if (/^-----BEGIN ENCRYPTED|^Proc-Type: 4,ENCRYPTED/m.test(pem.toString('latin1'))) {
     throw new TypeError(
-      'it is encrypted; save it without a passphrase and make it readable only for this user',
+      'it is encrypted. Save it without a passphrase, and make it readable only for this user.',
     )
   }
   return createPrivateKey(pem)

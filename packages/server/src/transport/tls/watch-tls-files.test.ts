@@ -108,6 +108,6 @@ describe('watchTlsFiles', () => {
     const before = problems.length
     await watcher.reload()
     expect([before > 0, problems.length - before]).toEqual([true, 1])
-    expect(problems.at(-1)).toMatch(/the key cannot be read/)
+    expect(problems.at(-1)).toMatch(/cannot read the key/)
   })
 })
