@@ -189,7 +189,7 @@ describe('serve-dist refuses to start', () => {
       const end = await runToEnd(command, { args, cwd: project })
       expect(end).toMatchObject({ exitCode: 1, output: '' })
       expect(end.errors).toMatch(
-        /^serve-dist: SD_OPTION_INVALID: .* did you mean serve-dist (?:compress|report)\?\n$/,
+        /^serve-dist: SD_OPTION_INVALID: .* Did you mean serve-dist (?:compress|report)\?\n$/,
       )
     }
     const help = await runToEnd(command, { args: ['help'], cwd: project })

@@ -25,10 +25,10 @@ export function refuseUnknownCommand({ commands }: Command, [word = '']: readonl
 export function throwUsageError(command: Command, problems: readonly string[]): void {
   if (problems.length === 0) return
   const name = command.parent === null ? command.name() : `${command.parent.name()} ${command.name()}`
-  const usage = `run ${name} --help for usage`
+  const usage = `Run ${name} --help for usage`
   throw problems.length === 1
     ? new OperatorError('SD_OPTION_INVALID', `${problems[0]}\n${usage}`)
-    : new OperatorError('SD_OPTION_INVALID', problems, { heading: `${problems.length} problems; ${usage}:` })
+    : new OperatorError('SD_OPTION_INVALID', problems, { heading: `${problems.length} problems. ${usage}:` })
 }
 
 /** Describes an error of commander in our format, with the expected value or the nearest flag. */

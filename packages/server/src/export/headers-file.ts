@@ -48,7 +48,7 @@ export function headersFile(plan: ExportPlan, host: PageHost): HostConfiguration
   const beyond = writable.slice(headerRules)
   if (beyond.length > 0) {
     left.push(
-      `_headers: ${writable.length} rules are needed, but only ${headerRules} are allowed; these paths have no rule: ${joinFirstNames(beyond.map(({ path }) => path))}`,
+      `_headers: ${writable.length} rules are needed, but only ${headerRules} are allowed. These paths have no rule: ${joinFirstNames(beyond.map(({ path }) => path))}`,
     )
   }
   const text = writable

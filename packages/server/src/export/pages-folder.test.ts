@@ -87,7 +87,7 @@ describe('_headers', () => {
     expect(rules.slice(0, 2).map(({ pattern }) => pattern)).toEqual(['/*', '/assets/*'])
     expect(rules.slice(2).every(({ fields }) => 'Content-Security-Policy' in fields)).toBe(true)
     expect(folder.left).toEqual([
-      '_headers: 172 rules are needed, but only 100 are allowed; these paths have no rule: /p52, /p53, /p54 and 69 more',
+      '_headers: 172 rules are needed, but only 100 are allowed. These paths have no rule: /p52, /p53, /p54 and 69 more',
     ])
   })
 
@@ -155,8 +155,8 @@ describe('_redirects', () => {
     expect(folder.texts.get('_redirects')?.split('\n')).toHaveLength(2101)
     expect(folder.left).toEqual([
       '_redirects, /long: the rule is omitted, because it has 1011 characters and the limit is 1000',
-      '_redirects: 2001 static rules are needed, but only 2000 are allowed; these are omitted: /s2000',
-      '_redirects: 101 dynamic rules are needed, but only 100 are allowed; these are omitted: /d100/*',
+      '_redirects: 2001 static rules are needed, but only 2000 are allowed. These are omitted: /s2000',
+      '_redirects: 101 dynamic rules are needed, but only 100 are allowed. These are omitted: /d100/*',
     ])
   })
 

@@ -53,7 +53,7 @@ export function redirectsFile(plan: ExportPlan, host: PageHost): HostConfigurati
     const beyond = of.slice(most).map(({ from }) => from)
     if (beyond.length > 0) {
       left.push(
-        `_redirects: ${of.length} ${what} rules are needed, but only ${most} are allowed; these are omitted: ${joinFirstNames(beyond)}`,
+        `_redirects: ${of.length} ${what} rules are needed, but only ${most} are allowed. These are omitted: ${joinFirstNames(beyond)}`,
       )
     }
     return of.slice(0, most)

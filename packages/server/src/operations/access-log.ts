@@ -101,7 +101,7 @@ export async function openAccessLog(
     destination.destroy()
   }
   destination.on('error', (error) => {
-    if (!isOver) onProblem(`the access log cannot be written: ${String(error)}`)
+    if (!isOver) onProblem(`cannot write the access log: ${String(error)}`)
     giveUp()
   })
   const close = async (): Promise<void> => {

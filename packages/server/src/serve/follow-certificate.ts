@@ -32,7 +32,7 @@ export async function followCertificate(
         return
       }
       logNotice(
-        `reloaded the certificate; it is valid until ${new Date(next.validTo).toISOString().slice(0, 10)}`,
+        `reloaded the certificate, which is valid until ${new Date(next.validTo).toISOString().slice(0, 10)}`,
       )
       logNotice(describeCertificateDates(next, Date.now()))
     },

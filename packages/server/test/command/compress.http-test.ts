@@ -104,7 +104,7 @@ describe('serve-dist compress', () => {
     await server.listening
     server.child.kill()
     const [, cure = ''] =
-      /new\.html; run: npx serve-dist compress (\S+)/.exec((await server.exited).stderr) ?? []
+      /new\.html\. Run: npx serve-dist compress (\S+)/.exec((await server.exited).stderr) ?? []
     const { stderr } = await compress(cure)
     expect(await pathsOf(folder)).toEqual([...before, 'new.html'].toSorted())
     expect(stderr).toBe(

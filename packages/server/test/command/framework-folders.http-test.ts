@@ -96,7 +96,7 @@ describe('the output of Astro with a server', () => {
     const { stderr, status } = await start(project, [])
     expect(status).toBe(404)
     const [, compress = '', serve = ''] =
-      /in its folder client\/, so \/ has no page; run: npx serve-dist (.*), then: npx serve-dist (.*)\n$/.exec(
+      /in its folder client\/, so \/ has no page\. Run: npx serve-dist (.*), then: npx serve-dist (.*)\n$/.exec(
         stderr,
       ) ?? []
     expect([compress, serve]).toEqual(['compress dist/client', 'dist/client --ssr dist/server/entry.mjs'])
@@ -104,7 +104,7 @@ describe('the output of Astro with a server', () => {
     expect(await start(project, serve.split(' '))).toEqual({ stderr: '', status: 200, body: 'page' })
     // The folder has a manifest now.
     expect((await start(project, [])).stderr).toMatch(
-      /so \/ has no page; run: npx serve-dist dist\/client --ssr \S+\n$/,
+      /so \/ has no page\. Run: npx serve-dist dist\/client --ssr \S+\n$/,
     )
   })
 

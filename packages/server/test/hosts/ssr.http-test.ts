@@ -694,7 +694,7 @@ describe('serve-dist --ssr', () => {
     const { code, stderr } = await spawnCommand([build, '--port', '0', '--ssr', 'no/such.js']).exited
     expect([code, stderr]).toEqual([
       1,
-      expect.stringMatching(/^serve-dist: SD_APPLICATION_UNUSABLE: no\/such\.js: no such module; .+\n$/),
+      expect.stringMatching(/^serve-dist: SD_APPLICATION_UNUSABLE: no\/such\.js: no such module\. .+\n$/),
     ])
   })
 })

@@ -278,7 +278,7 @@ describe('csp', () => {
       'files that only a rule makes pages',
       { csp: true, headers: { 'assets/app.js': { 'content-type': 'text/html; charset=utf-8' } } },
       0,
-      'csp: a rule sends assets/app.js as text/html, but the build did not read it as a page, so its hashes are unknown; name it',
+      'csp: a rule sends assets/app.js as text/html, but the build did not read it as a page, so its hashes are unknown. Name it',
     ],
     [
       'an endpoint without its field',
@@ -372,7 +372,7 @@ describe('csp', () => {
       await expect(
         loadSite(directory, { rules: { csp: { 'img-src': [{ env: 'API_URI' }] } } }),
       ).rejects.toThrow(
-        `csp["img-src"]: the plugin's option env does not list "API_URI"; did you mean "API_URL"?`,
+        `csp["img-src"]: the plugin's option env does not list "API_URI". Did you mean "API_URL"?`,
       )
     } finally {
       delete process.env['POLICY_TEST_API_URL']

@@ -104,7 +104,7 @@ describe.skipIf(process.platform !== 'linux' || typeof loadEngine() === 'string'
       await vi.waitUntil(async () => (await readChildProcessIds(command.child.pid)).length === 2)
       expect(await stopCommand(command)).toBe(0)
       expect(command.complaints()).toBe(
-        'serve-dist: a worker ended by SIGKILL; another one starts in 100 ms\n',
+        'serve-dist: a worker ended by SIGKILL. Another one starts in 100 ms.\n',
       )
     })
 

@@ -372,7 +372,7 @@ describe('a log that cannot be written', () => {
       const child = run(`fill(100); setTimeout(async () => { fill(1); ${end} }, 500)`, full.fd)
       const told = child.stderr === null ? '' : textOf(child.stderr)
       expect(await once(child, 'exit')).toEqual([0, null])
-      expect(await told).toMatch(/^the access log cannot be written: .*ENOSPC/)
+      expect(await told).toMatch(/^cannot write the access log: .*ENOSPC/)
       await full.close()
     },
   )

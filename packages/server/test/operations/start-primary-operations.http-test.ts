@@ -112,7 +112,7 @@ describe.skipIf(process.platform !== 'linux')('--ops with --workers', () => {
     const { code, stderr } = await command.exited
     expect(code).toBe(0)
     expect(stderr).toMatch(
-      /^serve-dist: worker \d+ did not send its metrics within 2 s; its last known metrics are used\n$/,
+      /^serve-dist: worker \d+ did not send its metrics within 2 s. Its last known metrics are used.\n$/,
     )
     socket.destroy()
   })
@@ -153,7 +153,7 @@ describe.skipIf(process.platform !== 'linux')('--ops with --workers', () => {
     const { code, stderr } = await command.exited
     expect(code).toBe(0)
     expect(stderr).toMatch(
-      /^(serve-dist: worker \d+ cannot read its metrics \(Error: no numbers\); its last known metrics are used\n){2}$/,
+      /^(serve-dist: worker \d+ cannot read its metrics \(Error: no numbers\). Its last known metrics are used.\n){2}$/,
     )
   })
 

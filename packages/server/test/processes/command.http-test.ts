@@ -213,7 +213,7 @@ describe('serve-dist', () => {
       'all invalid arguments at once',
       ['--grace', 'soon', '--fallback', 'q', '--nonsense'],
       {},
-      /SD_OPTION_INVALID: 3 problems; run serve-dist --help for usage:\n {2}--grace: expected a duration .+\n {2}--fallback: expected one of .+\n {2}unknown option '--nonsense'\n$/,
+      /SD_OPTION_INVALID: 3 problems\. Run serve-dist --help for usage:\n {2}--grace: expected a duration .+\n {2}--fallback: expected one of .+\n {2}unknown option '--nonsense'\n$/,
     ],
     [
       'a flag instead of a value',
@@ -225,7 +225,7 @@ describe('serve-dist', () => {
       'no value',
       ['--port'],
       {},
-      /: --port: expected a value, found nothing\nrun serve-dist --help for usage\n$/,
+      /: --port: expected a value, found nothing\nRun serve-dist --help for usage\n$/,
     ],
     ['an unknown short flag', ['-x'], {}, /: unknown option '-x'\nrun serve-dist --help/],
     [
@@ -305,7 +305,7 @@ describe('serve-dist', () => {
     const { code, stderr } = await spawnCommand(['']).exited
     expect([code, stderr]).toEqual([
       1,
-      'serve-dist: SD_OPTION_INVALID: the path of the folder is empty. Name the folder of the build.\nrun serve-dist --help for usage\n',
+      'serve-dist: SD_OPTION_INVALID: the path of the folder is empty. Name the folder of the build.\nRun serve-dist --help for usage\n',
     ])
   })
 
@@ -361,7 +361,7 @@ describe('serve-dist', () => {
     const { code, stderr } = await spawnCommand(['compress', directory, '--bse', '/']).exited
     expect([code, stderr]).toEqual([
       1,
-      "serve-dist: SD_OPTION_INVALID: unknown option '--bse'. Did you mean --base?\nrun serve-dist compress --help for usage\n",
+      "serve-dist: SD_OPTION_INVALID: unknown option '--bse'. Did you mean --base?\nRun serve-dist compress --help for usage\n",
     ])
   })
 
@@ -385,7 +385,7 @@ describe('serve-dist', () => {
     async (args, expected, command, found) => {
       const { code, stderr } = await spawnCommand(args).exited
       expect([code, stderr.startsWith(`serve-dist: SD_OPTION_INVALID: ${expected}`)]).toEqual([1, true])
-      expect(stderr.endsWith(`, found ${found}\nrun serve-dist${command} --help for usage\n`)).toBe(true)
+      expect(stderr.endsWith(`, found ${found}\nRun serve-dist${command} --help for usage\n`)).toBe(true)
     },
   )
 

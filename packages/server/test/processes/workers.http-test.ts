@@ -200,7 +200,7 @@ describe.skipIf(process.platform !== 'linux')('--workers', () => {
     const module = await writeModule('process.exit(3)')
     const { code, stdout, stderr } = await spawnCommand([directory, ...two, '--ssr', module]).exited
     expect([code, stdout]).toEqual([1, ''])
-    expect(stderr).toMatch(/a worker ended by exit code 3; another one starts in 100 ms\n/)
+    expect(stderr).toMatch(/a worker ended by exit code 3. Another one starts in 100 ms.\n/)
     expect(stderr).toMatch(
       /\nserve-dist: SD_WORKERS_FAILED: 5 workers in a row ended shortly after their start, the last one by exit code 3\n$/,
     )
@@ -252,7 +252,9 @@ describe.skipIf(process.platform !== 'linux')('--workers', () => {
     expect(body.toString()).toBe('page')
     expect(await readChildProcessIds(command.child.pid)).toContain(survivor)
     expect(await stop(command)).toBe(0)
-    expect(command.complaints()).toBe('serve-dist: a worker ended by SIGKILL; another one starts in 100 ms\n')
+    expect(command.complaints()).toBe(
+      'serve-dist: a worker ended by SIGKILL. Another one starts in 100 ms.\n',
+    )
   })
 
   test('ends with a stack trace at a fault of the primary process, because only applications may fail', async () => {

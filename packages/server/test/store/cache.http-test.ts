@@ -82,7 +82,9 @@ describe.runIf(canMount)('a store cache on a full disk', () => {
     }
     await publishFiles(place.store, { 'index.html': 'four', 'large.bin': randomBytes(2 * megabyte) })
     await vi.waitFor(() => expect(started.warnings).toHaveLength(1))
-    expect(started.warnings[0]).toMatch(/reload refused, still serving .*\n.*cannot be written \(ENOSPC/s)
+    expect(started.warnings[0]).toMatch(
+      /reload refused, still serving .*\n.*cannot write this file \(ENOSPC/s,
+    )
     expect(await (await started.get('/')).text()).toBe('three')
     const [own = ''] = await readdir(place.storeCache)
     expect(
@@ -104,7 +106,9 @@ describe.runIf(canMount)('a store cache on a full disk', () => {
     await fill(place.storeCache)
     await publishFiles(place.store, { 'index.html': 'four' })
     await vi.waitFor(() => expect(started.warnings).toHaveLength(1))
-    expect(started.warnings[0]).toMatch(/reload refused, still serving .*\n.*cannot be written \(ENOSPC/s)
+    expect(started.warnings[0]).toMatch(
+      /reload refused, still serving .*\n.*cannot write this file \(ENOSPC/s,
+    )
     expect(await (await started.get('/')).text()).toBe('three')
   })
 })

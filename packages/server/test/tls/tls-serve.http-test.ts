@@ -79,7 +79,7 @@ describe('serve over TLS', () => {
     await writeFile(own.cert, next.cert)
     await server.reload()
     expect(await readPeerCertificate(server.port)).toBe(pemToBase64(next.cert))
-    expect(stderr.mock.calls.join('')).toMatch(/reloaded the certificate; it is valid until 20/)
+    expect(stderr.mock.calls.join('')).toMatch(/reloaded the certificate, which is valid until 20/)
     stderr.mockRestore()
     const stream = session.request({})
     const [headers] = await once(stream, 'response')

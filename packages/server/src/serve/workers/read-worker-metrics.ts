@@ -50,7 +50,7 @@ export function createWorkersReader(
           ? `did not send its metrics within ${patience / 1000} s`
           : `cannot read its metrics (${content})`
       process.stderr.write(
-        `serve-dist: worker ${worker.process.pid} ${problem}; its last known metrics are used\n`,
+        `serve-dist: worker ${worker.process.pid} ${problem}. Its last known metrics are used.\n`,
       )
     }
     return isContent

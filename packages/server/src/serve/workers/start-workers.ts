@@ -225,7 +225,7 @@ export async function startWorkers(options: WorkersOptions): Promise<RunningWork
       return
     }
     const delay = restartDelay(slot.failures)
-    process.stderr.write(`serve-dist: a worker ended by ${reason}; another one starts in ${delay} ms\n`)
+    process.stderr.write(`serve-dist: a worker ended by ${reason}. Another one starts in ${delay} ms.\n`)
     slot.timer = setTimeout(launch, delay, slot)
   }
 
