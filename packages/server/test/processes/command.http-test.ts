@@ -227,19 +227,19 @@ describe('serve-dist', () => {
       {},
       /: --port: expected a value, found nothing\nRun serve-dist --help for usage\n$/,
     ],
-    ['an unknown short flag', ['-x'], {}, /: unknown option '-x'\nrun serve-dist --help/],
+    ['an unknown short flag', ['-x'], {}, /: unknown option '-x'\nRun serve-dist --help/],
     [
       'an invalid value of a short flag',
       ['-p', 'x'],
       { PORT: '0' },
       /: --port: expected a whole number .+, found "x"\n/,
     ],
-    ['an unknown flag without a near match', ['--cert', 'a.pem'], {}, /: unknown option '--cert'\nrun/],
+    ['an unknown flag without a near match', ['--cert', 'a.pem'], {}, /: unknown option '--cert'\nRun/],
     [
       'a name that may be a folder or an address',
       ['--host', 'web', '--port', '0'],
       {},
-      /: expected \[dir\], found ".+" "web"; if it is a host name, write --host=web\n/,
+      /: expected \[dir\], found ".+" "web"\. If web is a host name, write --host=web\n/,
     ],
     [
       'a host that is not an address of this machine',
