@@ -21,7 +21,7 @@ export function isFrameForBrowsers(descriptor: number, size: number): boolean {
   return endOfBlocks(descriptor, 5 + (isSingleSegment ? 0 : 1) + sizeLength, size) + digestLength === size
 }
 
-/** Lengths in bytes without a dictionary: a magic number, flags and one byte; or all optional fields. */
+/** Lengths in bytes. The shortest header has a magic number, flags and one more byte, the longest all optional fields. */
 const [shortestHeader, longestHeader] = [6, 14]
 
 /** Returns the window size that a decoder needs, in bytes (RFC 8878 §3.1.1.1.2). */
@@ -51,13 +51,13 @@ function endOfBlocks(descriptor: number, start: number, size: number): number {
 export function lengthOfGzipHeader(descriptor: number): number {
   const header = readAt(descriptor, 0, 4096)
   const flags = header.readUInt8(3)
-  if (header.readUIntBE(0, 3) !== 0x1f8b08 || (flags & 0xe2) !== 0) throw new RangeError('no such header')
+  if (header.readUIntBE(0, 3) !== 0x1f8b08 || (flags & 0xe2) !== 0) throw new RangeError('this is not a supported gzip header')
   let length = 10
   if ((flags & 4) !== 0) length += 2 + header.readUInt16LE(length)
   for (const text of [8, 16]) {
     if ((flags & text) === 0) continue
     const end = header.indexOf(0, length)
-    if (end === -1) throw new RangeError('a text without an end')
+    if (end === -1) throw new RangeError('the gzip header contains a text without an end')
     length = end + 1
   }
   return length

@@ -27,7 +27,7 @@ export interface LiveSite extends SiteHolder {
 
 /** A site whose caller controls a reload in two steps. */
 export interface StagedSite extends LiveSite {
-  /** The builds that become current in a store. */
+  /** How to watch a store for another build. Absent for a folder. */
   readonly watched?: WatchedBuilds | undefined
   /** Sets a follower, which receives the current site and each later one. */
   follow(follower: SiteFollower): void

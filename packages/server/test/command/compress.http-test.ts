@@ -159,7 +159,7 @@ describe('serve-dist compress', () => {
     const folder = await writeFixture(files)
     const { stderr } = await compress(folder, '--exclude', 'secrets.txt', '--immutable', 'asets/**')
     expect(stderr).toBe(
-      `serve-dist: warning: --immutable asets/**, --exclude secrets.txt: no file in ${folder} matches\n`,
+      `serve-dist: warning: --immutable asets/**, --exclude secrets.txt: no file in ${folder} matches. Correct the glob.\n`,
     )
   })
 })

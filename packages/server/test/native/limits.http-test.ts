@@ -79,7 +79,7 @@ beforeAll(async () => {
     transport.follower?.swap(site)
     ports[engine] = Number(new URL(await transport.listen({ port: 0, host: '127.0.0.1' })).port)
     transports.push(transport)
-    // The first response fills the engine's table.
+    // After this request, the engine knows the values of `Host` and `Accept-Encoding`, and answers itself.
     await rawRequest(ports[engine], {})
   }
 })

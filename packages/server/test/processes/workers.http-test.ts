@@ -50,8 +50,8 @@ async function ask(connection: Connection, target: string): Promise<string> {
 }
 
 /**
- * Starts two workers that run a statement before they open a file. Its variables are `path`, `cluster` and
- * `fs`.
+ * Starts two workers that run a statement before they open a file. The statement can use the variables `path`, `cluster`
+ * and `fs`.
  */
 function spawnWithFault(folder: string, statement: string): RunningCommand {
   const fault = `
