@@ -121,7 +121,7 @@ describe('serve-dist refuses to start', () => {
     }
     expect([await codingOf(first), await codingOf(second)]).toEqual(['br', undefined])
     const { errors } = await server.stop()
-    expect(errors).toContain(`${variantPath(second, 'br')} is not ${second} in br`)
+    expect(errors).toContain(`${variantPath(second, 'br')} is not a valid br variant of ${second}`)
     expect(errors).toContain('no rules, excluded files or immutable files')
   })
 

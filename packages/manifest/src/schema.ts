@@ -41,7 +41,7 @@ export function read<Output>(
   throw fail(result.issues.map((issue) => describe(issue, place)))
 }
 
-/** Returns all problems of a value without a name. */
+/** Returns all problems of a value. Their places are relative to the value. */
 export function problemsOf(schema: Schema<unknown>, value: unknown): readonly string[] {
   return (v.safeParse(ofValibot(schema), value).issues ?? []).map((issue) => describe(issue, ''))
 }

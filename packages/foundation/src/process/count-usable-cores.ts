@@ -33,7 +33,7 @@ export function readCpuQuota(read: ReadText): number {
   return Math.min(Infinity, ...quotas)
 }
 
-/** Includes all ancestors. In a container, the path can be the host's, of which only the root is mounted. */
+/** Returns a group and its ancestors. In a container, the path may be one of the host, and only its root is mounted. */
 function withAncestors(group: string): string[] {
   return group === '/' ? [group] : [group, ...withAncestors(dirname(group))]
 }

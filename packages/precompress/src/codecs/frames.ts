@@ -51,7 +51,8 @@ function endOfBlocks(descriptor: number, start: number, size: number): number {
 export function lengthOfGzipHeader(descriptor: number): number {
   const header = readAt(descriptor, 0, 4096)
   const flags = header.readUInt8(3)
-  if (header.readUIntBE(0, 3) !== 0x1f8b08 || (flags & 0xe2) !== 0) throw new RangeError('this is not a supported gzip header')
+  if (header.readUIntBE(0, 3) !== 0x1f8b08 || (flags & 0xe2) !== 0)
+    throw new RangeError('this is not a supported gzip header')
   let length = 10
   if ((flags & 4) !== 0) length += 2 + header.readUInt16LE(length)
   for (const text of [8, 16]) {

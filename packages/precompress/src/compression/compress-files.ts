@@ -37,7 +37,7 @@ const filesAtOnce = 64
 /** The largest buffer that `readFile` returns, in bytes. */
 const largestLoadable = 2 ** 31 - 1
 
-/** A size in bytes that takes less than a millisecond to describe. */
+/** Files up to this number of bytes are read and hashed in less than a millisecond. */
 const smallSize = 1024 * 1024
 
 /**

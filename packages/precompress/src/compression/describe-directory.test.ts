@@ -78,7 +78,7 @@ describe('describeDirectory', () => {
       ['b.js.br', []],
     ])
     expect(warnings).toEqual([
-      'a.js.br is not a.js in br (and 3 more such files). The server sends these files under their own names.',
+      'a.js.br is not a valid br variant of a.js (and 3 more such files). The server sends these files under their own names.',
     ])
   })
 

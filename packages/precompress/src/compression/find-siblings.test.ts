@@ -57,7 +57,7 @@ describe('precompress of a sibling that another program wrote', () => {
     expect(codingsOf(changed.manifest)).toEqual({ 'a.js': ['zstd', 'br'], 'a.js.gz': [] })
     expect(changed.warnings).toEqual([
       expect.stringMatching(
-        /^a\.js\.gz is not a\.js in gzip, and serve-dist did not write it\. serve-dist keeps/,
+        /^a\.js\.gz is not a valid gzip variant of a\.js, and serve-dist did not write it\. serve-dist keeps/,
       ),
     ])
     await holds()

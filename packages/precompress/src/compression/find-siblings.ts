@@ -99,6 +99,6 @@ export function warnAboutForeignVariants(
   if (first === undefined) return
   const more = strangers.length > 1 ? ` (and ${strangers.length - 1} more such files)` : ''
   warn(
-    `${first.file.path} is not ${first.original.path} in ${first.coding}, and serve-dist did not write it${more}. serve-dist keeps such files and omits the variants. If another compression plugin or the framework wrote them, turn that off and delete them (SvelteKit: precompress of adapter-node, Nuxt: compressPublicAssets).`,
+    `${first.file.path} is not a valid ${first.coding} variant of ${first.original.path}, and serve-dist did not write it${more}. serve-dist keeps such files, and writes no variants with these names. If another compression plugin or the framework wrote them, turn that off and delete them (SvelteKit: precompress of adapter-node, Nuxt: compressPublicAssets).`,
   )
 }

@@ -29,7 +29,7 @@ export async function findVariants(
       rest === 0
         ? '. The server sends it under its own name.'
         : ` (and ${rest} more such files). The server sends these files under their own names.`
-    onWarning(`${first.file.path} is not ${first.original.path} in ${first.coding}${end}`)
+    onWarning(`${first.file.path} is not a valid ${first.coding} variant of ${first.original.path}${end}`)
   }
   const isVariant = (path: string): boolean => {
     const original = originals.get(path)

@@ -108,8 +108,7 @@ export async function runCompression(
   const files = listed.filter(({ path }) => !earlier.variants.has(path))
   warnAboutForeignVariants(siblings.strangers, warn)
   warnOfNames(files, warn)
-  if (files.length === 0)
-    warn(`${folder}: ${reasonOfEmptiness(options)}, so the server would answer 404 to every request`)
+  if (files.length === 0) warn(`${folder}: ${describeEmptiness(options)}`)
 
   const encoder = openEncoder({
     ...tools,
@@ -190,10 +189,10 @@ function prune(cache: EncodingCache, size: number): void {
   void pruneCache(cache.directory, { size, bytesAdded: cache.bytesAdded() }).catch(() => undefined)
 }
 
-function reasonOfEmptiness({ include, exclude }: PrecompressOptions): string {
+function describeEmptiness({ include, exclude }: PrecompressOptions): string {
   return include === undefined && exclude === undefined
-    ? 'it contains no file that the server can send'
-    : '"include" and "exclude" select no file'
+    ? 'the folder contains no file that the server can send. Name the folder that the build wrote.'
+    : '"include" and "exclude" select no file. Correct the globs.'
 }
 
 function warnOfNames(files: readonly ListedFile[], warn: (message: string) => void): void {

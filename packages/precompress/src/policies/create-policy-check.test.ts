@@ -67,7 +67,7 @@ describe('createPolicyCheck', () => {
   test('warns about another policy in _headers, which stops the start of a server', async () => {
     const headers = '/*\n  content-security-policy: default-src *\n'
     expect(await warningsOf({ _headers: headers })).toEqual([
-      '_headers sets Content-Security-Policy, so a server does not start: the rule csp sets this field. Move the directives into csp, or set csp: false.',
+      '_headers, Content-Security-Policy: the rule csp sets this field. Move the directives into csp, or set csp: false. Otherwise the server does not start.',
     ])
     expect(await warningsOf({ _headers: headers }, { reportOnly: true })).toEqual([])
     expect(await warningsOf({ _headers: '/*\n  ! Content-Security-Policy\n' })).toEqual([])

@@ -69,7 +69,7 @@ export function createPolicyCheck({
     },
     finish: (warn) => {
       if (new RegExp(`^[ \\t]+${field}[ \\t]*:`, 'im').test(headersFile))
-        warn(`_headers sets ${field}, so a server does not start: ${beside}`)
+        warn(`_headers, ${field}: ${beside} Otherwise the server does not start.`)
       const refused = long.filter(({ bytes }) => bytes > mostPolicyBytes)
       if (refused.length > 0)
         throw new OperatorError(

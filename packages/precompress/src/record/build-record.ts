@@ -30,7 +30,7 @@ export interface BuildRecord {
   readonly serving?: ServingRules
   /** The environment variables of the server that the application reads. */
   readonly environment?: RuntimeEnvironment
-  /** Sources that the bundler knows a `Content-Security-Policy` must name. */
+  /** Sources that the build needs in a `Content-Security-Policy`, such as `blob:` for an inline worker. */
   readonly policy?: readonly PolicyNeed[]
   /** Paths of scripts of workers. */
   readonly workers?: readonly string[]

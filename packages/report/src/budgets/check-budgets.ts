@@ -16,7 +16,7 @@ export type BudgetOutcome = 'within' | 'exceeded' | 'unmatched'
 /** A file that a budget counts. */
 export interface BudgetFile {
   readonly path: string
-  /** The number of bytes, in the size that the budget limits. */
+  /** The number of bytes in the budget's column, such as `br`. */
   readonly size: number
 }
 

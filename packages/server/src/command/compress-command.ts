@@ -59,7 +59,8 @@ export async function compressCommand(directory: string, flags: CompressFlags): 
         (await unmatchedGlobs(directory, flags[flag] ?? [])).map((glob) => `--${flag} ${glob}`),
       ),
     )
-    if (unmatched.flat().length > 0) warn(`${unmatched.flat().join(', ')}: no file in ${directory} matches. Correct the glob.`)
+    if (unmatched.flat().length > 0)
+      warn(`${unmatched.flat().join(', ')}: no file in ${directory} matches. Correct the glob.`)
     const isThere = (path: string): boolean => existsSync(join(directory, path))
     for (const message of describeManifestChanges(earlier, pass.manifest, isThere)) warn(message)
     const loss = pass.source === 'none' ? describeLostManifest(pass.manifest) : undefined

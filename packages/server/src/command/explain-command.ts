@@ -64,7 +64,7 @@ function toTarget(path: string): string {
     return path.replace(/#.*$/s, '').replaceAll(/[^!-~]+/g, encodeURI)
   throw new OperatorError(
     'SD_OPTION_INVALID',
-    `expected a path that begins with a slash, such as /${path}, or a URL; found "${path}"`,
+    `expected a path that begins with a slash, such as /${path}, or a URL, found "${path}"`,
   )
 }
 

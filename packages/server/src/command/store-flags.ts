@@ -38,7 +38,7 @@ const group = 'Options'
 const place: FlagTable<Pick<StoreFlags, 'store'>> = {
   store: {
     value: '<where>',
-    help: 'store: a folder or s3://bucket/prefix (needs @aws-sdk/client-s3)',
+    help: 'folder or s3://bucket/prefix that contains the builds (needs @aws-sdk/client-s3)',
     group,
     environment: 'SERVE_DIST_STORE',
     read: parseStorePlace,

@@ -54,7 +54,10 @@ async function writeRepresentation(
         await stored.close()
       }
       if (bytes.sha256 !== undefined && digest.digest('hex') !== bytes.sha256) {
-        throw new OperatorError('SD_BUILD_CHANGED', `${bytes.file}: the file changed while it was read`)
+        throw new OperatorError(
+          'SD_BUILD_CHANGED',
+          `${bytes.file}: the file changed during the export. Export again when no other program writes to the folder.`,
+        )
       }
     }
     await handle.utimes(time, time)

@@ -27,7 +27,7 @@ export async function openStoreSource(
   following: StoreSourceContext,
 ): Promise<BuildSource> {
   const end = new AbortController()
-  const close = (): void => end.abort(new Error('its site was closed'))
+  const close = (): void => end.abort(new Error('the site was closed'))
   const opened = openWatchedStore(options, following, end.signal)
   const { mirror, watched } = await opened.catch((error: unknown) => {
     close()

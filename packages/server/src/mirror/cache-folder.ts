@@ -53,7 +53,7 @@ async function expectOurs(folder: string): Promise<void> {
   if (problem === undefined) return
   throw new OperatorError(
     'SD_CACHE_UNUSABLE',
-    `${folder}: cannot be the store cache because ${problem}. Another user could add files to it. ${cure}`,
+    `${folder}: cannot be the store cache, because ${problem}. ${cure}`,
   )
 }
 

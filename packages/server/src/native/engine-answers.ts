@@ -30,7 +30,7 @@ export function readEngineAnswers(
   }
 }
 
-/** Merges the answers of all threads by the time of their ends. */
+/** Merges the answers of all threads, ordered by the times at which they ended. */
 function* inOrder(threads: readonly Iterator<EngineAnswer>[]): Generator<EngineAnswer> {
   const firsts = threads.map((thread) => ({ thread, answer: nextOf(thread) }))
   for (;;) {

@@ -56,7 +56,7 @@ type Times = 'own' | 'constant'
 /** A way to copy: its name, the file times, and the function that copies. */
 type Way = readonly [string, Times, (builds: Builds, command: RunningCommand) => Promise<unknown>]
 
-/** Ways that rename new files over old ones. Open descriptors still refer to the old files. */
+/** Ways to copy that rename new files over old ones. Open descriptors still refer to the old files. */
 const replacing: readonly Way[] = [
   ['rsync', 'own', async ({ dist, next }) => await run('rsync', ['-a', slowly, `${next}/`, dist])],
   [

@@ -173,7 +173,7 @@ describe.skipIf(process.platform !== 'linux')('serve-dist --store --workers', ()
       const answers = await Promise.all(names.map(async (target) => await rawRequest(own, { target })))
       expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([404]))
       const looks = proxy.seen.slice(before).filter(({ path }) => path.endsWith('current.json'))
-      // At most one check a second, and one of each process every five seconds.
+      // The workers share one check per second, and the primary process also checks every five seconds.
       expect(looks.length).toBeLessThan(names.length / 2)
       await endCommand(command)
     })

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
 
 /**
- * Returns an identity of this process that is unique across machines: its machine and namespace, its number and its
+ * Returns an identity of this process that is unique across machines: the machine, the PID namespace, the process ID and the
  * start time.
  */
 export function identifyProcess(): string {

@@ -123,7 +123,7 @@ impl Link {
     }
 }
 
-/// Opens a socket pair and passes one end to Node. Returns its number and the engine's end.
+/// Opens a socket pair and passes one end to Node. Returns the id of the pair and the engine's end.
 pub fn open_pair(connection: &Connection, thread: &Thread) -> io::Result<(u64, Stream)> {
     let (stream, end) = Stream::pair()?;
     let id = thread.next_id();
