@@ -9,7 +9,8 @@ const LANGUAGES = /\.(?:[cm]?ts|tsx|[cm]?js|jsx)$/
 const BLANKED = new Set(['start', 'end', 'range', 'loc', 'shorthand', 'raw'])
 
 const commit = process.argv[2]
-if (commit === undefined) throw new Error('The commit is missing. Run: node scripts/compare-renames.mjs <commit>')
+if (commit === undefined)
+  throw new Error('The commit is missing. Run: node scripts/compare-renames.mjs <commit>')
 
 /** @param {string[]} args */
 const git = (...args) => execFileSync('git', args, { encoding: 'utf8', maxBuffer: 1 << 28 })
@@ -17,15 +18,19 @@ const git = (...args) => execFileSync('git', args, { encoding: 'utf8', maxBuffer
 const changes = git('diff', '--name-status', '--find-renames=20%', '-l0', `${commit}~`, commit)
   .trimEnd()
   .split('\n')
-  .map(line => line.split('\t'))
+  .map((line) => line.split('\t'))
 const sources = changes.filter(([, path = '']) => LANGUAGES.test(path))
 const findings = sources.flatMap(([status = '', before = '', after = before]) => {
   if (/^[AD]/.test(status)) return `${before}: ${status === 'A' ? 'added' : 'deleted'}`
   return outline(`${commit}~`, before) === outline(commit, after) ? [] : `${after}: differs`
 })
 const others = changes.flatMap(([, path = '']) => (LANGUAGES.test(path) ? [] : path))
-console.log(...findings.map(line => `${line}\n`), `${sources.length} sources compared, ${findings.length} differ.`)
-if (others.length > 0) console.log(`Not compared, because they are no TypeScript or JavaScript: ${others.join(', ')}`)
+console.log(
+  ...findings.map((line) => `${line}\n`),
+  `${sources.length} sources compared, ${findings.length} differ.`,
+)
+if (others.length > 0)
+  console.log(`Not compared, because they are no TypeScript or JavaScript: ${others.join(', ')}`)
 process.exitCode = findings.length > 0 ? 1 : 0
 
 /**
@@ -47,7 +52,11 @@ function blank(node) {
   if (typeof node === 'bigint' || node instanceof RegExp) return String(node)
   if (typeof node !== 'object' || node === null) return node
   const fields = Object.entries(node).filter(([key]) => !BLANKED.has(key))
-  if ('type' in node && /^(?:Private)?Identifier$|^TemplateElement$|^JSX(?:Text|Identifier)$/.test(String(node.type))) return node.type
+  if (
+    'type' in node &&
+    /^(?:Private)?Identifier$|^TemplateElement$|^JSX(?:Text|Identifier)$/.test(String(node.type))
+  )
+    return node.type
   if ('value' in node && typeof node.value === 'string') return 'string'
   return fields.map(([key, value]) => [key, blank(value)])
 }

@@ -23,7 +23,7 @@ export interface Progress {
   /** Files that are done. */
   readonly files: number
   readonly totalFiles: number
-  /** Bytes of the finished files, and of each unfinished file the share that is done. */
+  /** The bytes of the finished files, plus the completed part of each unfinished file. */
   readonly bytes: number
   readonly totalBytes: number
 }

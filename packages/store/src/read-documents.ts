@@ -50,7 +50,10 @@ export async function readGeneration(
   const key = generationKey(id)
   const read = await readDocument(store, key, { signal })
   if (read === undefined || read === 'unchanged') {
-    throw new OperatorError('SD_GENERATION_MISSING', `${store.place}: there is no build ${id}`)
+    throw new OperatorError(
+      'SD_GENERATION_MISSING',
+      `${store.place}: there is no build ${id}. Run serve-dist generations to list the builds.`,
+    )
   }
   const manifest = parse(read.text, `${store.place}: ${key}`)
   if (manifest.buildId !== id) {

@@ -43,7 +43,7 @@ export function verifyContent(key: string, content: Content): Readable {
 
 function unreadable(key: string, cause: unknown): unknown {
   if (cause instanceof OperatorError || !(cause instanceof Error)) return cause
-  const problem = `${key}: the source file cannot be read (${cause.message})`
+  const problem = `${key}: cannot read the source file (${cause.message})`
   return new OperatorError('SD_FOLDER_UNREADABLE', problem, { cause })
 }
 

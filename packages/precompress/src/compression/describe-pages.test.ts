@@ -58,7 +58,7 @@ describe('describePages', () => {
   test('reads each page again and ignores the hashes of an earlier manifest', async () => {
     const folder = await makeFolder(pages)
     const first = await precompress(folder)
-    // As if an earlier release had computed hashes differently.
+    // Simulates a manifest of an earlier release that computed hashes differently.
     const wrong = (await readFile(join(folder, manifestPath), 'utf8')).replaceAll(
       /sha256-[^"]{43}/g,
       `sha256-${'A'.repeat(43)}`,

@@ -78,7 +78,7 @@ export async function compressBatch(batch: FileBatch): Promise<BatchAnswer> {
   return { results, failure, staged: stager.staged, work, bytesAdded: cache.bytesAdded(), warnings }
 }
 
-/** Converts an error into a form that another thread can receive. A message loses the class of an error. */
+/** Converts an error into a form that another thread can receive. Messages between threads do not keep the class of an error. */
 export function failureOf(error: unknown): FileFailure {
   return error instanceof OperatorError ? { code: error.code, folderProblems: error.problems } : { error }
 }

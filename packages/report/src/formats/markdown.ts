@@ -10,7 +10,7 @@ export type MarkdownRow = readonly [label: string, ...cells: string[]]
 
 /** A table with text in the first column and sizes in the others. */
 export interface MarkdownTable {
-  /** The headings. @default those of the sizes, with 'file' as the first */
+  /** The headings. @default 'file' and the names of the sizes */
   readonly heads?: readonly string[] | undefined
   readonly rows: readonly MarkdownRow[]
 }

@@ -77,7 +77,10 @@ export async function checkSite(address: URL, site: Site, options: CheckSiteOpti
   try {
     const [first] = plan.targets
     if (first === undefined)
-      throw new OperatorError('SD_OPTION_INVALID', `${site.directory}: the site has no files`)
+      throw new OperatorError(
+        'SD_OPTION_INVALID',
+        `${site.directory}: the manifest lists no files. Name the folder of the deployed build with --build.`,
+      )
     options.onPlan(plan)
     // 2. One page.
     const mount = mountPath(address, site)

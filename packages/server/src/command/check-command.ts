@@ -116,6 +116,6 @@ function addressFor(
   if (resolve.host === hostname && resolve.port === used) return resolve.address
   throw new OperatorError(
     'SD_OPTION_INVALID',
-    `--resolve: names ${resolve.host}:${resolve.port}, but the site is ${hostname}:${used}. Write ${hostname}:${used}:${resolve.address}`,
+    `--resolve names ${resolve.host}:${resolve.port}, but the site is ${hostname}:${used}. Write ${hostname}:${used}:${resolve.address}`,
   )
 }

@@ -1,6 +1,6 @@
 import { replaceFile } from '@serve-dist/foundation/files/replace-file'
 import { OperatorError, variantPath } from '@serve-dist/manifest'
-import { isNotFoundError } from '@serve-dist/foundation/files/file-error'
+import { isNotFoundError, reasonOf } from '@serve-dist/foundation/files/file-error'
 import { mkdir, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import type { Site } from '../site/site.ts'
@@ -125,7 +125,11 @@ async function readMark(root: string): Promise<Mark> {
   }
   const found = await readdir(root).catch((error: unknown) => {
     if (isNotFoundError(error)) return []
-    throw new OperatorError('SD_FOLDER_WRONG', `${root}: cannot read this folder`, { cause: error })
+    throw new OperatorError(
+      'SD_FOLDER_WRONG',
+      `${root}: cannot read this folder (${reasonOf(error)}). Let this user read it, or name a new folder.`,
+      { cause: error },
+    )
   })
   if (found.length === 0) return { version: 1, number: 0 }
   throw new OperatorError(

@@ -145,5 +145,5 @@ function describeProblem(error: unknown): Omit<FileProblem, 'path'> {
     return { text: error.message, isUnreadable: false }
   }
   if (isNotFoundError(error)) return { text: 'is missing', isUnreadable: false }
-  return { text: `cannot be read (${reasonOf(error)})`, isUnreadable: true }
+  return { text: `cannot read this file (${reasonOf(error)})`, isUnreadable: true }
 }

@@ -30,7 +30,7 @@ export const chunkSize: number = 48 * 1024
 const explanations = {
   gone: 'no longer exists. After each build, restart or reload the server',
   changed: 'changed since the server read it. After each build, restart or reload the server',
-  unreadable: 'cannot be read',
+  unreadable: 'cannot read this file',
   lost: 'is neither in the cache nor in the store',
   away: 'is not in the cache, and the store is unreachable',
 }

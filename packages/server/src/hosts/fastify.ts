@@ -22,7 +22,7 @@ const serveDistFastify: FastifyPluginAsync<ServeDistFastifyOptions & RegisterOpt
   const { base } = holder.current
   // Thrown in a promise because Fastify does not catch errors that plugins with a callback throw.
   if (prefix !== undefined && !['', '/', base, base.slice(0, -1)].includes(prefix)) {
-    throw new OperatorError('SD_OPTION_INVALID', `prefix: ${noPrefix}, found ${JSON.stringify(prefix)}`)
+    throw new OperatorError('SD_OPTION_INVALID', `prefix ${JSON.stringify(prefix)}: ${noPrefix}`)
   }
   const handle = createHandler(site, options)
   const mayPassOnLater = options.fileSystemFallback === true || holder.refreshForMissingAsset !== undefined

@@ -20,7 +20,10 @@ export async function openSharedMirror(ask: SendStoreRequest): Promise<CachedBui
   async function generationsOf([newest = '', ...older]: readonly string[]): Promise<readonly Generation[]> {
     const current = await generationOf(newest)
     if (current === undefined) {
-      throw new OperatorError('SD_GENERATION_MISSING', `${place}: no longer has build ${newest}`)
+      throw new OperatorError(
+        'SD_GENERATION_MISSING',
+        `${place}: the store no longer has build ${newest}. Reload to load its current build.`,
+      )
     }
     return [current, ...(await thoseThere(older))]
   }

@@ -7,7 +7,7 @@ import type { TransportWatcher } from '../transport/transport.ts'
 
 /**
  * Creates a function that reports refused requests to observers: malformed HTTP, and heads that are too
- * large or incomplete. A refused body belongs to the exchange of its request.
+ * large or incomplete. If the server refuses a body, the observers of its request report it.
  *
  * @param addressOf - returns the client's address, or `''` if it is not needed.
  */

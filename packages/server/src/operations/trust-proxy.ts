@@ -82,7 +82,7 @@ function addRange(trusted: BlockList, range: string): void {
   const isPrefix = prefix === undefined || (/^\d{1,3}$/.test(prefix) && length <= bits)
   if (version === 0 || !isPrefix || more.length > 0) {
     throw new TypeError(
-      `expected a number of proxies, or addresses, ranges such as 10.0.0.0/8 and ${[...namedRanges.keys()].join(', ')} with commas between them, found ${JSON.stringify(range)}`,
+      `expected a number of proxies, or addresses, ranges such as 10.0.0.0/8 and the names ${[...namedRanges.keys()].join(', ')}, separated by commas, found ${JSON.stringify(range)}`,
     )
   }
   trusted.addSubnet(address, length, version === 6 ? 'ipv6' : 'ipv4')

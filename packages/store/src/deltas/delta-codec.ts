@@ -106,7 +106,7 @@ export function encodeDelta(coding: DeltaCoding, source: DeltaSource): Uint8Arra
   const encoded = codec.encode(source)
   if (encoded === undefined) return undefined
   if (Buffer.compare(codec.decode(encoded, dictionary, bytes.length), bytes) !== 0) {
-    throw new Error(`${coding} was decoded to different bytes`)
+    throw new Error(`the ${coding} delta does not decode to the file`)
   }
   return Buffer.concat([codec.magic, createHash('sha256').update(dictionary).digest(), encoded])
 }

@@ -62,6 +62,6 @@ async function sizeProblem(file: string, size: number): Promise<string | undefin
     if (!stats.isFile()) return 'is not a regular file'
     return stats.size === size ? undefined : `has ${stats.size} bytes, the manifest says ${size}`
   } catch (error) {
-    return isNotFoundError(error) ? 'is missing' : `cannot be read (${reasonOf(error)})`
+    return isNotFoundError(error) ? 'is missing' : `cannot read this file (${reasonOf(error)})`
   }
 }

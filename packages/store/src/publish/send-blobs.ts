@@ -55,6 +55,6 @@ async function openFile(directory: string, { path, size }: SourceBlob): Promise<
   try {
     return await readFile(file)
   } catch (error) {
-    throw buildMismatchError(directory, [`${path}: cannot be read (${reasonOf(error)})`])
+    throw buildMismatchError(directory, [`${path}: cannot read this file (${reasonOf(error)})`])
   }
 }

@@ -31,7 +31,7 @@ type AssetFileNames<Asset extends EmittedAsset> = string | ((asset: Asset) => st
 
 /** Requests of a bundler to `assetFileNames`. It makes none for files whose name a plugin chose. */
 export interface RequestedNames {
-  /** Returns the digests of the contents that were requested for a name, by pattern. */
+  /** Returns the patterns that led to a name, each with the digests of the contents for which it was requested. */
   patternsOf(name: string): ReadonlyMap<string, ReadonlySet<string>>
   /** Wraps `assetFileNames` to record each request. */
   record<Asset extends EmittedAsset>(
@@ -100,7 +100,7 @@ function prebuiltChunk(chunk: BundledFile, rules: NamingRules): NameAndStem[] {
   const { entryFileNames } = rules
   const pattern: unknown =
     typeof entryFileNames === 'function' ? Reflect.apply(entryFileNames, undefined, [chunk]) : entryFileNames
-  // The plugin's own build uses this name.
+  // plugin-legacy names its chunk `polyfills`.
   const match = typeof pattern === 'string' ? formOf(pattern, 'polyfills', rules)?.exec(chunk.fileName) : null
   return match ? [[chunk.fileName, match.slice(1).join('[hash]')]] : []
 }

@@ -11,7 +11,7 @@ use crate::tls::{HandshakeInfo, Protocol};
 /// A notification for JavaScript.
 pub enum Event {
     Handed(Handed),
-    /// The client of a handed connection has disconnected.
+    /// The client of a connection that Node answers has disconnected.
     Closed(u64),
     /// The engine has rejected a request.
     Refused(Refused),

@@ -53,7 +53,7 @@ export function writeInSlices(response: SlicedResponse, made: Call, writer: Slic
   response.once('close', share.release)
   let position = 0
   const writeNext = (error?: Error | null): void => {
-    // The client has disconnected, and the `close` event may be over.
+    // The client has disconnected, and `close` may have been emitted already.
     if (error) {
       share.release()
       done?.(error)
