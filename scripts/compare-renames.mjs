@@ -33,20 +33,14 @@ if (others.length > 0)
   console.log(`Not compared, because they are no TypeScript or JavaScript: ${others.join(', ')}`)
 process.exitCode = findings.length > 0 ? 1 : 0
 
-/**
- * @param {string} revision
- * @param {string} path
- */
+/** @type {(revision: string, path: string) => string} */
 function outline(revision, path) {
   const { program, errors } = parseSync(path, git('show', `${revision}:${path}`))
   if (errors.length > 0) throw new Error(`Cannot parse ${path} of ${revision}. ${errors[0]?.message}`)
   return JSON.stringify(blank(program))
 }
 
-/**
- * @param {unknown} node
- * @returns {unknown}
- */
+/** @type {(node: unknown) => unknown} */
 function blank(node) {
   if (Array.isArray(node)) return node.map(blank)
   if (typeof node === 'bigint' || node instanceof RegExp) return String(node)
