@@ -35,7 +35,9 @@ process.exitCode = findings.length > 0 ? 1 : 0
 
 /** @type {(revision: string, path: string) => string} */
 function outline(revision, path) {
-  const { program, errors } = parseSync(path, git('show', `${revision}:${path}`))
+  const { program, errors } = parseSync(path, git('show', `${revision}:${path}`), {
+    preserveParens: false,
+  })
   if (errors.length > 0) throw new Error(`Cannot parse ${path} of ${revision}. ${errors[0]?.message}`)
   return JSON.stringify(blank(program))
 }
@@ -45,12 +47,11 @@ function blank(node) {
   if (Array.isArray(node)) return node.map(blank)
   if (typeof node === 'bigint' || node instanceof RegExp) return String(node)
   if (typeof node !== 'object' || node === null) return node
-  const fields = Object.entries(node).filter(([key]) => !BLANKED.has(key))
-  if (
-    'type' in node &&
-    /^(?:Private)?Identifier$|^TemplateElement$|^JSX(?:Text|Identifier)$/.test(String(node.type))
-  )
-    return node.type
   if ('value' in node && typeof node.value === 'string') return 'string'
+  if ('type' in node && node.type === 'TemplateElement') return 'text'
+  // An identifier may have a type, which is compared.
+  const fields = Object.entries(node).filter(
+    ([key, value]) => !BLANKED.has(key) && !(key === 'name' && typeof value === 'string'),
+  )
   return fields.map(([key, value]) => [key, blank(value)])
 }
