@@ -191,7 +191,7 @@ describe.skipIf(process.platform !== 'linux')('--workers', () => {
     const { code, stderr } = await spawnCommand([directory, '--port', String(port), '--workers', '2']).exited
     expect([code, stderr]).toEqual([
       1,
-      expect.stringMatching(/^serve-dist: SD_LISTEN_FAILED: port \d+ on 127\.0\.0\.1 is in use; .+\n$/),
+      expect.stringMatching(/^serve-dist: SD_LISTEN_FAILED: port \d+ on 127\.0\.0\.1 is in use\. .+\n$/),
     ])
     await stop(first)
   })
