@@ -223,7 +223,8 @@ function decideUnknown(
   }
   const match = chooseFallback(site, { path, fallback }, trace)
   if (match === undefined) return undefined
-  if (match.isForNavigations && !isNavigation(request)) return trace?.({ code: 'navigations-only', match })
+  if (match.isForNavigations && !isNavigation(request, path))
+    return trace?.({ code: 'navigations-only', match })
   trace?.({ code: match.target === undefined ? 'redirect-rule' : 'fallback', match })
   if (match.target === undefined) return redirectTo(match, query)
   const answer =
