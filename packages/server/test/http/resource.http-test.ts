@@ -6,7 +6,7 @@ import { formatRequest, rawRequest } from '../support/raw-request.ts'
 import { type StartedServer, startServer } from '../support/start-server.ts'
 
 const navigation = { 'Sec-Fetch-Mode': 'navigate' }
-const script = { 'Sec-Fetch-Mode': 'cors', Accept: '*/*' }
+const byFetch = { 'Sec-Fetch-Mode': 'cors', Accept: '*/*' }
 const html = 'text/html; charset=utf-8'
 
 const names = [
@@ -148,7 +148,7 @@ describe('a single-page application', () => {
     ['a missing asset', '/assets/app-old.js'],
     ['an unknown path', '/unknown'],
   ])('answers %s with 404 and no-store', async (_what, target) => {
-    const response = await rawRequest(server.port, { target, fields: script })
+    const response = await rawRequest(server.port, { target, fields: byFetch })
     expect([response.status, response.field('Cache-Control')]).toEqual([404, 'no-store'])
     // Outside the assets, a navigation would get the page.
     const isAsset = target.startsWith('/assets/')
@@ -241,7 +241,7 @@ describe('an application of several pages', () => {
   })
 
   test.each([
-    ['another request', '/app/unknown', script],
+    ['another request', '/app/unknown', byFetch],
     ['a navigation outside of the base', '/unknown', navigation],
     [
       'a navigation that accepts no coding of it',
