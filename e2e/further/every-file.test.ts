@@ -125,7 +125,7 @@ describe.each(examples)('serve-dist on $name', (example: BuiltExample) => {
     expect(hidden.length).toBeGreaterThan(manifest.files.length / 2)
     for (const name of hidden) {
       const { status, headers } = await sendRequest(urlOfFile(server.url, name), {
-        headers: { 'accept-encoding': 'zstd, br, gzip' },
+        headers: { 'accept-encoding': 'zstd, br, gzip', 'sec-fetch-mode': 'cors' },
       })
       expect.soft([status, headers['cache-control']], name).toEqual([404, 'no-store'])
     }

@@ -18,7 +18,7 @@ const modes = ['navigate', 'cors', 'no-cors', undefined]
 const clients = codings.flatMap((coding) =>
   accepts.flatMap((accept) =>
     modes.map((mode) => ({
-      isNavigation: mode === 'navigate' || (mode === undefined && accept.startsWith('text/html')),
+      isNavigation: mode === 'navigate' || (mode === undefined && accept.includes('*/*')),
       headers: {
         accept,
         'accept-encoding': coding,

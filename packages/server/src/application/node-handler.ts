@@ -11,11 +11,15 @@ export type NodeHandler = (
 /** Methods that the Fetch standard forbids. */
 const forbidden = new Set(['CONNECT', 'TRACE', 'TRACK'])
 
-/** Adapts a function from `Request` to `Response` to a Node handler. */
+/** Adapts a function from `Request` to `Response` to a Node handler. It passes a request on if it returns nothing. */
 export function adaptFetchHandler(answer: (request: Request) => unknown): NodeHandler {
-  const checked = async (request: Request): Promise<Response> => {
+  const check = async (request: Request, passOn: () => void): Promise<Response> => {
     const response = await answer(request)
     if (response instanceof Response) return response
+    if (response === undefined || response === null) {
+      passOn()
+      return await neverSettles()
+    }
     throw new TypeError(
       `expected a Response for ${request.url}, found ${typeof response}. If this is a Node handler, declare two parameters (request, response).`,
     )
@@ -27,11 +31,15 @@ export function adaptFetchHandler(answer: (request: Request) => unknown): NodeHa
     // `next` handles the errors of all kinds of handlers in the same way.
     const onError = async (error: unknown): Promise<Response> => {
       next(error ?? new Error(`the application threw ${String(error)}`))
-      // After this promise settles, rejecting the request would send a second response.
-      return await new Promise(() => undefined)
+      return await neverSettles()
     }
-    return createRequestListener(checked, { onError })(request, response)
+    return createRequestListener(async (each) => await check(each, next), { onError })(request, response)
   }
+}
+
+/** Keeps the listener from sending a second response. */
+async function neverSettles(): Promise<never> {
+  return await new Promise(() => undefined)
 }
 
 const suggestion = 'The handler looks like a fetch handler. Export it as `fetch`.'

@@ -232,8 +232,10 @@ function variesBy({ fields: { vary = '' } }: SiteResponse, name = 'accept-encodi
   return names.includes('*') || names.includes(name)
 }
 
+/** Returns a media type without parameters. All names of JavaScript are equivalent (RFC 9239 §6). */
 function mediaTypeEssence(mediaType = ''): string {
-  return (mediaType.split(';')[0] ?? '').trim().toLowerCase()
+  const essence = (mediaType.split(';')[0] ?? '').trim().toLowerCase()
+  return /^(?:application|text)\/(?:x-)?(?:java|ecma)script$/.test(essence) ? 'text/javascript' : essence
 }
 
 function expectedFields(resource: Resource): ReadonlyMap<string, string> {

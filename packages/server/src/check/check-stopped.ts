@@ -19,8 +19,9 @@ export function stopIfIntercepted(
   if (status === 401) throwCheckStopped(url, "answers 401. Pass credentials with -H 'Authorization: …'")
   if (status === 403) throwCheckStopped(url, 'answers 403. Allow this client, or pass credentials with -H')
   if (status === 429) throwCheckStopped(url, 'answers 429. Raise the rate limit for this client')
-  const location = fields.location ?? ''
-  if (status < 300 || status >= 400 || !URL.canParse(location, url.href)) return
+  const { location } = fields
+  // A 304 has no `Location`.
+  if (status < 300 || status >= 400 || location === undefined || !URL.canParse(location, url.href)) return
   const target = new URL(location, url)
   if (target.origin !== url.origin && target.pathname === url.pathname)
     throwCheckStopped(url, `redirects to another address. Check ${target.origin} instead`)

@@ -74,7 +74,7 @@ async function explainAnswer(
   request: RequestFields,
   { ssr, fsFallback = false }: ExplainFlags,
 ): Promise<Explanation> {
-  const fallback = fallbackFor(site, ssr === undefined ? 'standalone' : 'middleware', undefined)
+  const fallback = fallbackFor(site, ssr === undefined ? 'standalone' : 'before-application', undefined)
   const isFinal = ({ answer }: Explanation): boolean =>
     answer !== undefined && (ssr === undefined || answer.status !== 405)
 
@@ -101,7 +101,10 @@ async function explainAnswer(
     const text = 'the server does not forward requests for missing assets to the application'
     return { answer: notFound, steps: [...steps, last('Unknown paths', text)] }
   }
-  return { answer: undefined, steps: [...steps, last('Middleware', `the application ${ssr} answers`)] }
+  const passedOn = explain(site, request, fallbackFor(site, 'after-application', undefined))
+  const page = passedOn.resource === undefined ? '' : ` with ${passedOn.resource.path}`
+  const text = `the application ${ssr} answers; if it passes the request on, the answer is ${passedOn.answer?.status ?? 404}${page}`
+  return { answer: undefined, steps: [...steps, last('Middleware', text)] }
 }
 
 function last(topic: HttpTopic, text: string): ExplainedStep {

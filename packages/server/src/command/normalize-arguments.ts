@@ -15,7 +15,7 @@ export function normalizeArguments(words: readonly string[], commands: readonly 
     return second === 'all' ? ['--help', 'all'] : [...words.slice(1, 2), '--help']
   const joined = joinValues(words, {
     is: (word) => word === '--csp',
-    takes: isCspMode,
+    takes: isMeantAsCspMode,
     alone: '--csp=enforce',
   })
   // `-H` is a request header in other commands.
@@ -39,8 +39,10 @@ function joinValues(words: readonly string[], { is, takes, alone }: OptionalValu
   })
 }
 
-function isCspMode(word: string): boolean {
-  return cspModes.some((mode) => mode === word)
+/** Whether the argument after `--csp` is a mode, possibly a wrong one, and not a folder. The default folder may be missing. */
+function isMeantAsCspMode(word: string): boolean {
+  if (cspModes.some((mode) => mode === word)) return true
+  return /^\w[\w-]*$/.test(word) && word !== 'dist' && !existsSync(word)
 }
 
 function isHostFlag(word: string): boolean {

@@ -6,6 +6,9 @@ import type { SiteSummary } from '../site/site.ts'
 /** Descriptors for pipes, logs, listeners and the application. */
 const others = 100
 
+/** No warning from this limit on: few servers have so many connections, and containers often have a limit of 2^20. */
+const enough = 16_000
+
 interface Served {
   readonly summary: Pick<SiteSummary, 'files' | 'variants'>
   readonly engine: Pick<RunningEngine, 'name'>
@@ -24,8 +27,9 @@ export function warnAboutDescriptors({ summary, engine, hasApplication }: Served
   // During a reload, two builds are open.
   const kept = 2 * ofFile * Math.min(defaultOpenFiles(), summary.files + summary.variants)
   const needed = ofConnection * connectionLimits.maximumConnections + kept + others
-  if (limit === undefined || limit >= needed) return
+  if (limit === undefined || limit >= Math.min(needed, enough)) return
+  const most = Math.max(0, Math.floor((limit - kept - others) / ofConnection))
   process.stderr.write(
-    `serve-dist: warning: this process can open ${limit} files, but needs up to ${needed} for connections and the build. Under load, new clients will get no answer. Raise the hard limit (ulimit -Hn ${needed}, systemd: LimitNOFILE=, Docker: --ulimit nofile=).\n`,
+    `serve-dist: warning: connections beyond ${most} will hang; raise ulimit -n from ${limit} to ${Math.min(needed, enough)} (systemd: LimitNOFILE=, Docker: --ulimit nofile=)\n`,
   )
 }

@@ -236,9 +236,9 @@ describe('explain', () => {
 
   test.each<[string, Partial<RequestFields>, RegExp]>([
     ['/assets/app.js.br', {}, /a variant of assets\/app\.js: request that file with Accept-Encoding: br/],
-    ['/ABOUT', {}, /is not \/about: names are exact/],
+    ['/ABOUT', { secFetchMode: 'cors' }, /is not \/about: names are exact/],
     ['/.env', {}, /has a hidden name/],
-    ['/nothing', {}, /the fallback is for navigations \(-H 'Sec-Fetch-Mode: navigate' sends one\)/],
+    ['/nothing.txt', {}, /the fallback is for navigations \(-H 'Sec-Fetch-Mode: navigate' sends one\)/],
     ['/assets/x', { secFetchMode: 'navigate' }, /no page answers for a file under \/assets\//],
     ['/a//b', {}, /an empty segment/],
   ])('says why %s is a 404', (target, fields, expected) => {
@@ -256,7 +256,8 @@ describe('explain', () => {
     ['/guide/', 'the rule /guide/ /elsewhere 302!: 302 to /elsewhere'],
     ['/empty.bin', 'the rule /empty.bin /about.html 404! hides /empty.bin'],
     ['/data', 'the rule /data /empty.bin 200: empty.bin'],
-    ['/app/y', 'the rule /app/* /index.html 200 is for navigations'],
+    ['/app/y.js', 'the rule /app/* /index.html 200 is for navigations'],
+    ['/app/y', 'the rule /app/* /index.html 200: index.html'],
   ])('names the rule for %s', (target, expected) => {
     const { steps } = explain(sites['with rules'] ?? fakeSite({}), createRequestFields({ target }), 'spa')
     expect(steps.map(({ text }) => text).join('\n')).toContain(expected)

@@ -1,7 +1,6 @@
-import type { Fallback } from '@serve-dist/manifest'
 import type { ByteRange } from '../protocol/byte-range.ts'
 import type { RequestFields } from '../protocol/request-fields.ts'
-import { decide } from '../site/decide.ts'
+import { decide, type UnknownPathFallback } from '../site/decide.ts'
 import type { Reason } from '../site/decision-trace.ts'
 import type { Answer, Representation, Resource, Site } from '../site/site.ts'
 import { describeReason, type ExplainedStep } from './describe-reason.ts'
@@ -21,7 +20,7 @@ export interface Explanation {
  *
  * @param fallback - the fallback for `decide`.
  */
-export function explain(site: Site, request: RequestFields, fallback: Fallback | undefined): Explanation {
+export function explain(site: Site, request: RequestFields, fallback: UnknownPathFallback): Explanation {
   const reasons: Reason[] = []
   const answer = decide(site, request, fallback, (reason) => {
     reasons.push(reason)

@@ -12,7 +12,7 @@ import {
 } from './plan-export.ts'
 import { escapePattern, rawTargetPattern, withoutCaptures, writeLocation } from './raw-target-pattern.ts'
 import { isFreshnessField } from '../site/representation-answers.ts'
-import { codingPattern, htmlPattern, uncleanTargetPattern } from './request-patterns.ts'
+import { anyTypePattern, codingPattern, htmlPattern, uncleanTargetPattern } from './request-patterns.ts'
 
 /**
  * Returns the content of a server block for nginx. It needs no optional module, and finds the variants with plain
@@ -85,6 +85,8 @@ function serverVariables({ files, assets, codings }: ExportPlan): string[] {
     ...codings.map((coding) => `set $sd_takes_${coding} .none;`),
     ...takes.flat(),
     'set $sd_navigation 0;',
+    `if ($http_accept ~* ${quote(anyTypePattern)}) { set $sd_navigation 1; }`,
+    String.raw`if ($uri ~ "\.[^/]*$") { set $sd_navigation 0; }`,
     `if ($http_accept ~* ${quote(htmlPattern)}) { set $sd_navigation 1; }`,
     'if ($http_sec_fetch_mode) { set $sd_navigation 0; }',
     'if ($http_sec_fetch_mode ~* "^navigate$") { set $sd_navigation 1; }',

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { notFound } from '../site/answers.ts'
-import { decide, decideNotFound, fallbackFor } from '../site/decide.ts'
+import { decide, decideNotFound, fallbackFor, type HostRole } from '../site/decide.ts'
 import { decideUnlistedPath, mayBelongToNewerBuild } from './decide-unlisted-path.ts'
 import { type HandlerOptions, openHost } from './handler-options.ts'
 import { createRequestFieldsReader } from '../send/read-request-fields.ts'
@@ -34,12 +34,21 @@ export type Handler = (request: IncomingMessage, response: ServerResponse, next?
  * A body in memory costs no file-system call, no object and no closure (`allocations.http-test.ts`).
  */
 export function createHandler(source: SiteSource, options: HandlerOptions = {}): Handler {
+  return createHandlerFor(undefined, source, options)
+}
+
+/** @param givenRole - the default depends on whether the caller passes `next`. */
+export function createHandlerFor(
+  givenRole: HostRole | undefined,
+  source: SiteSource,
+  options: HandlerOptions,
+): Handler {
   const { holder, fallback: chosen, fileSystemFallback, mayRefresh, report } = openHost(source, options)
   const readRequestFields = createRequestFieldsReader()
 
   return function handle(request, response, next) {
     const site = holder.current
-    const fallback = fallbackFor(site, next === undefined ? 'standalone' : 'middleware', chosen)
+    const fallback = fallbackFor(site, roleOf(next), chosen)
 
     // Step 1.
     const fields = readRequestFields(request)
@@ -54,6 +63,10 @@ export function createHandler(source: SiteSource, options: HandlerOptions = {}):
     else if (answer === undefined && next === undefined)
       finish(request, response, decideNotFound(site, fields, fallback))
     else finish(request, response, answer, next)
+  }
+
+  function roleOf(next: (() => void) | undefined): HostRole {
+    return givenRole ?? (next === undefined ? 'standalone' : 'middleware')
   }
 
   function finish(
@@ -82,7 +95,7 @@ export function createHandler(source: SiteSource, options: HandlerOptions = {}):
   ): Promise<void> {
     const fields = { ...readRequestFields(request) }
     try {
-      const role = next === undefined ? 'standalone' : 'middleware'
+      const role = roleOf(next)
       const answer = await decideUnlistedPath(holder, fields, { role, fallback: chosen, fileSystemFallback })
       const site = holder.current
       const last =

@@ -1,3 +1,4 @@
+import { documentUrl } from '@serve-dist/foundation/text/document-url'
 import { escapeMessage } from '@serve-dist/foundation/text/escape-invisible'
 import { isSourceMap, type Manifest, OperatorError, type ServingRules } from '@serve-dist/manifest'
 import type { KnownDigests } from '../files/inspect-file.ts'
@@ -245,6 +246,8 @@ function resolveRules(
   return { written, policy, serving: resolveServing({ directory: source.root, ...written, rules, policy }) }
 }
 
+const ignoredConfiguration = `serve.json is ignored; write its rules into serve-dist.config.js: ${documentUrl('migrate/serve')}`
+
 /** Returns warnings about differences between the folder and the manifest. */
 async function describeFolder(
   { source, folder, read, environment: { module } }: DescribedBuild,
@@ -253,6 +256,7 @@ async function describeFolder(
 ): Promise<readonly (string | undefined)[]> {
   return [
     isStart ? await source.describeStart(site, folder.manifest) : undefined,
+    isStart && read.files.some(({ path }) => path === 'serve.json') ? ignoredConfiguration : undefined,
     unlisted === 'ignore' ? undefined : describeUnlistedFiles(folder),
     isStart && module !== undefined ? describeEditedModule(source.root, read, module) : undefined,
   ]

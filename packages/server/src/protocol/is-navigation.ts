@@ -3,22 +3,27 @@ import type { RequestFields } from './request-fields.ts'
 const refused = /^q=0(?:\.0{0,3})?$/
 
 /**
- * Returns whether a browser requests a page to show: `Sec-Fetch-Mode: navigate`, or without that field an
- * `Accept` with `text/html`.
+ * Returns whether a client requests a page to show: `Sec-Fetch-Mode: navigate`, or without that field an
+ * `Accept` with `text/html`. Clients such as curl accept any type. Their request is a navigation if the last
+ * segment of the path has no dot.
+ *
+ * @param path - the parsed path of the request.
  */
-export function isNavigation(request: RequestFields): boolean {
-  if (request.method !== 'GET' && request.method !== 'HEAD') return false
-  if (request.secFetchMode !== undefined) return request.secFetchMode.toLowerCase() === 'navigate'
-  return request.accept !== undefined && namesHtml(request.accept)
+export function isNavigation({ method, secFetchMode, accept }: RequestFields, path: string): boolean {
+  if (method !== 'GET' && method !== 'HEAD') return false
+  if (secFetchMode !== undefined) return secFetchMode.toLowerCase() === 'navigate'
+  const hasDot = path.lastIndexOf('.') > path.lastIndexOf('/')
+  if (accept === undefined) return !hasDot
+  return accepts(accept, 'text/html') ?? (!hasDot && accepts(accept, '*/*') === true)
 }
 
-/** RFC 9110 §12.5.1: `text/html` itself without a q-value of zero; wildcards do not count. */
-function namesHtml(accept: string): boolean {
-  return accept
+/** Returns whether `Accept` gives a media range a weight above zero, or `undefined` if it does not name it (RFC 9110 §12.5.1). */
+function accepts(accept: string, range: string): boolean | undefined {
+  const named = accept
     .toLowerCase()
     .split(',')
-    .some((member) => {
-      const [type, ...parameters] = member.split(';').map((part) => part.trim())
-      return type === 'text/html' && !parameters.some((parameter) => refused.test(parameter))
-    })
+    .map((member) => member.split(';').map((part) => part.trim()))
+    .filter(([type]) => type === range)
+  if (named.length === 0) return undefined
+  return named.some((parts) => !parts.some((part) => refused.test(part)))
 }

@@ -3,7 +3,7 @@ import { notFound } from '../site/answers.ts'
 import { isMissingAsset } from '../site/missing-asset.ts'
 import { sendAnswer } from '../send/send-answer.ts'
 import { allowHosts } from '../transport/allow-hosts.ts'
-import { createHandler } from '../hosts/handler.ts'
+import { createHandlerFor } from '../hosts/handler.ts'
 import { withReportsOnce } from '../hosts/handler-options.ts'
 import { allowQueueNarrowing } from '../transport/drain-backlog.ts'
 import { coalesceRuns } from '../files/coalesce-runs.ts'
@@ -125,13 +125,18 @@ export async function serveStaged(
 
   // 3. The handlers: the table, then the application.
   const handlerOptions = withReportsOnce(resolved.handler)
-  const handle = createHandler(live, handlerOptions)
-  // Requests that the application passes on get the build's 404 page.
-  const handleMissing = createHandler(live, { ...handlerOptions, fallback: '404' })
+  const { ssr } = resolved
+  const handle = createHandlerFor(
+    ssr === undefined ? 'standalone' : 'before-application',
+    live,
+    handlerOptions,
+  )
+  // Requests that the application passes on get the fallback.
+  const handlePassedOn = createHandlerFor('after-application', live, handlerOptions)
   const application =
-    resolved.ssr === undefined
+    ssr === undefined
       ? undefined
-      : await openApplication(resolved.ssr, handleMissing, resolved.site.envFile).catch(giveUp)
+      : await openApplication(ssr, handlePassedOn, resolved.site.envFile).catch(giveUp)
   const answer: RequestListener =
     application === undefined
       ? handle

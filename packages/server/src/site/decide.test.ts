@@ -41,7 +41,8 @@ describe('decide', () => {
       ['a known path in absolute form', 'http://example.org/assets/a-1.js', 200],
       ['a folder without its slash', '/docs', 308],
       ['a page with a slash', '/about/', 308],
-      ['an unknown path', '/unknown', undefined],
+      ['an unknown file', '/unknown.txt', undefined],
+      ['an unknown page', '/unknown', 200],
       ['a broken escape', '/%', 400],
       ['an encoded NUL', '/assets/a-1.js%00', 400],
       ['a parent segment', '/assets/../assets/a-1.js', undefined],
@@ -95,7 +96,11 @@ describe('decide', () => {
       ['a navigation to an encoded slash', { target: '/users/a%2Fb', ...navigation }, 'spa', 200],
       ['a navigation below the assets', { target: '/assets/old.js', ...navigation }, 'spa', undefined],
       ['a navigation to an unclean path', { target: '/a/../users', ...navigation }, 'spa', undefined],
-      ['a request with Accept: */*', { target: '/users', accept: '*/*' }, 'spa', undefined],
+      ['a request with Accept: */*', { target: '/users', accept: '*/*' }, 'spa', 200],
+      ['… to a name with a dot', { target: '/users/jane.doe', accept: '*/*' }, 'spa', undefined],
+      ['… to an escaped dot', { target: '/users/jane%2Edoe', accept: '*/*' }, 'spa', undefined],
+      ['… with a dot in the query', { target: '/users?q=a.b', accept: '*/*' }, 'spa', 200],
+      ['… below the assets', { target: '/assets/old', accept: '*/*' }, 'spa', undefined],
       [
         'a request for a script',
         { target: '/users', secFetchMode: 'no-cors', accept: 'text/html' },
@@ -113,7 +118,8 @@ describe('decide', () => {
       ['a navigation', { target: '/users', ...navigation }, '404', 404],
       ['a navigation in a single-page application', { target: '/users', ...navigation }, 'spa', 404],
       ['a navigation below the assets', { target: '/assets/old.js', ...navigation }, '404', 404],
-      ['a request with Accept: */*', { target: '/users', accept: '*/*' }, '404', undefined],
+      ['a request with Accept: */*', { target: '/users', accept: '*/*' }, '404', 404],
+      ['… to a name with a dot', { target: '/users/jane.doe', accept: '*/*' }, '404', undefined],
       ['a navigation without a fallback', { target: '/users', ...navigation }, 'none', undefined],
     ])('answers with a 404 page: %s', (_what, given, fallback, status) => {
       const answer = decide(withNotFound, createRequestFields(given), fallback)

@@ -27,13 +27,12 @@ import type { Answer, Representation, Resource, Site } from './site.ts'
  * and the fields of the request. Returns `undefined` for an unknown path: the host answers 404 or calls the
  * next handler.
  *
- * @param fallback - `undefined` if the host first looks for unknown paths elsewhere.
  * @param trace - receives the reasons. Hosts omit it because each reason costs an allocation.
  */
 export function decide(
   site: Site,
   request: RequestFields,
-  fallback: Fallback | undefined,
+  fallback: UnknownPathFallback,
   trace?: DecisionTrace,
 ): Answer | undefined {
   const { method, target } = request
@@ -68,16 +67,31 @@ export function decide(
   return isGetOrHead(request) ? redirectTo(entry, query) : decideOtherMethod(method, undefined, trace)
 }
 
-/** Whether a host answers every request itself or passes unknown paths on. */
-export type HostRole = 'standalone' | 'middleware'
+/**
+ * The answer to a navigation to an unknown path. `undefined`: the host first looks for all unknown paths
+ * elsewhere. `application`: an application answers before pages of the build, except those of forced rules.
+ */
+export type UnknownPathFallback = Fallback | 'application' | undefined
+
+/**
+ * Whether a host answers every request itself or passes unknown paths on. The command with an application has
+ * two hosts: one before the application, and one for the requests that the application passes on.
+ */
+export type HostRole = 'standalone' | 'middleware' | 'before-application' | 'after-application'
 
 /**
  * Returns what a navigation to an unknown path gets. The options of the host come first, then the rules of
  * the site. Without both, a standalone host uses the 404 page or the page of a single-page application.
  */
-export function fallbackFor(site: Site, role: HostRole, chosen: Fallback | undefined): Fallback {
+export function fallbackFor(
+  site: Site,
+  role: HostRole,
+  chosen: Fallback | undefined,
+): Fallback | 'application' {
+  if (role === 'before-application') return 'application'
   const said = chosen ?? site.fallback
   if (said !== undefined || role === 'middleware') return said ?? 'none'
+  if (role === 'after-application') return '404'
   if (site.notFound !== undefined) return '404'
   return site.appType === 'spa' || site.singlePage !== undefined ? 'spa' : 'none'
 }
@@ -201,7 +215,7 @@ function rangeOf(
 
 interface UnknownPath {
   readonly parsed: RequestPath
-  readonly fallback: Fallback | undefined
+  readonly fallback: UnknownPathFallback
 }
 
 /** 3. A path that the table does not contain: a redirect, the page of a rule, or the fallback. */
@@ -223,7 +237,8 @@ function decideUnknown(
   }
   const match = chooseFallback(site, { path, fallback }, trace)
   if (match === undefined) return undefined
-  if (match.isForNavigations && !isNavigation(request)) return trace?.({ code: 'navigations-only', match })
+  if (match.isForNavigations && !isNavigation(request, path))
+    return trace?.({ code: 'navigations-only', match })
   trace?.({ code: match.target === undefined ? 'redirect-rule' : 'fallback', match })
   if (match.target === undefined) return redirectTo(match, query)
   const answer =
@@ -237,7 +252,7 @@ function decideUnknown(
  * Returns the 404 for a path that `decide` does not answer. If a navigation would get a page instead,
  * `Vary` makes caches keep the two apart.
  */
-export function decideNotFound(site: Site, request: RequestFields, fallback: Fallback | undefined): Answer {
+export function decideNotFound(site: Site, request: RequestFields, fallback: UnknownPathFallback): Answer {
   const parsed = isGetOrHead(request) ? parseRequestPath(request.target) : 'unclean'
   if (typeof parsed === 'string') return notFound
   const match = chooseFallback(site, { path: parsed.path, fallback })
@@ -251,7 +266,7 @@ export function decideNotFound(site: Site, request: RequestFields, fallback: Fal
 export function matchRule(
   site: Site,
   path: string,
-  fallback: Fallback | undefined,
+  fallback: UnknownPathFallback,
 ): RedirectMatch | undefined {
   const rules = fallback === undefined ? forcedRedirects(site.redirects) : site.redirects
   return matchRedirect(rules, path)
@@ -266,12 +281,14 @@ export interface FallbackMatch extends RedirectMatch {
 /** Returns the answer to GET and HEAD of an unknown path: a rule, the 404 page or the fallback. */
 export function chooseFallback(
   site: Site,
-  { path, fallback }: { readonly path: string; readonly fallback: Fallback | undefined },
+  { path, fallback }: { readonly path: string; readonly fallback: UnknownPathFallback },
   trace?: DecisionTrace,
 ): FallbackMatch | undefined {
   const match = matchRule(site, path, fallback)
   if (match !== undefined && (match.status === 404 || match.target?.isPage !== true))
     return { ...match, isForNavigations: false }
+
+  if (fallback === 'application' && match?.rule?.force !== true) return undefined
 
   const isForNavigations = true
   // No page answers for a hashed asset, unless a rule names the assets.
@@ -280,7 +297,8 @@ export function chooseFallback(
     return { ...match, isForNavigations }
   if (match !== undefined) trace?.({ code: 'rule-not-for-assets', match })
 
-  if (fallback === undefined || fallback === 'none') return trace?.({ code: 'no-fallback' })
+  if (fallback === undefined || fallback === 'none' || fallback === 'application')
+    return trace?.({ code: 'no-fallback' })
   if (!path.startsWith(site.base)) return trace?.({ code: 'outside-base' })
   const isSinglePage = fallback === 'spa' && mayGetPage
   if (isSinglePage && site.singlePage !== undefined) {

@@ -53,7 +53,7 @@ describe('compileRedirects', () => {
         { from: '/a', to: '/b' },
         { from: '/b', to: '/a' },
       ],
-      [308, undefined],
+      [308, 200],
     ],
     [
       '/a',

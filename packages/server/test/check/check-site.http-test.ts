@@ -238,6 +238,25 @@ describe('serve-dist check of a site', () => {
     expect(run).toMatchObject({ code: 1, found: [], right: [], stopped: expect.stringMatching(sentence) })
   })
 
+  test('does not mistake the 304 of a file such as auth-layout.js for a redirect to a login', async () => {
+    const directory = await buildFixture({ ...files, 'assets/auth-layout-12345678.js': script }, hashed)
+    const { url } = await startServer(directory)
+    const { code, found, stopped } = await runCheck([url, '--build', directory])
+    expect({ code, found, stopped }).toEqual({ code: 0, found: [], stopped: undefined })
+  })
+
+  test.each([
+    ['application/javascript', []],
+    ['application/x-javascript; charset=utf-8', []],
+    ['text/plain', ['media-type']],
+  ])('accepts %s as the type of a script only if browsers run it', async (type, found) => {
+    const { url, directory } = await startSite()
+    const address = await startProxy(url, ({ url: path = '' }) =>
+      path.endsWith('.js') ? { answered: { 'content-type': type } } : {},
+    )
+    expect((await runCheck([address, '--build', directory])).found).toEqual(found)
+  })
+
   test('stops at a 429 after other checks have succeeded', async () => {
     const directory = await buildFixture(files)
     const { url } = await startServer(directory)

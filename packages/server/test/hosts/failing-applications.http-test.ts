@@ -113,11 +113,11 @@ describe('a function of fetch that rejects', () => {
 })
 
 test('a Node handler of one parameter gets a 500, and the log explains how serve-dist distinguishes handlers', async () => {
-  const source = 'export default function (req) { arguments[1]?.end("made") }'
+  const source = 'export default (req, ...others) => others[0]?.end("made") ?? false'
   const { outcome, log } = await outcomeOf(source, 'identity')
   expect(outcome).toBe(500)
   expect(log).toContain(
-    'found undefined. If this is a Node handler, declare two parameters (request, response).',
+    'found boolean. If this is a Node handler, declare two parameters (request, response).',
   )
 })
 

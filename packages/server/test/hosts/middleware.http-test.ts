@@ -187,7 +187,7 @@ describe.each(Object.keys(hosts))('as middleware of %s', (name) => {
     const port = await start(handler(held, { fallback: 'spa' }))
     const page = await rawRequest(port, { target: '/users', fields: navigation })
     expect([page.status, page.field('Content-Type')]).toEqual([200, 'text/html; charset=utf-8'])
-    for (const request of [{ target: '/api/users' }, { target: '/assets/old.js', fields: navigation }]) {
+    for (const request of [{ target: '/users.json' }, { target: '/assets/old.js', fields: navigation }]) {
       const response = await rawRequest(port, request)
       expect(response.status).toBe(299)
     }

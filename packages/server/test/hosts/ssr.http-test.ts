@@ -240,14 +240,6 @@ describe('an application module', () => {
     expect(posted.body.toString()).toBe('POST /')
   })
 
-  test('gets no navigation if a fallback is configured', async () => {
-    const port = await serveWith('export default (req, res) => res.end("made")', { fallback: 'spa' })
-    const page = await rawRequest(port, { target: '/users', fields: navigation })
-    expect(page.field('Content-Type')).toBe('text/html; charset=utf-8')
-    const { body } = await rawRequest(port, { target: '/users' })
-    expect(body.toString()).toBe('made')
-  })
-
   test('reads the request body', async () => {
     const port = await serveWith(
       'export default { fetch: async (request) => new Response(await request.text()) }',
@@ -441,6 +433,88 @@ describe('the response of a module', () => {
       expect((await reader?.read())?.value).toBe('<p>last')
       expect((await reader?.read())?.done).toBe(true)
     }
+  })
+})
+
+describe('an application in front of a fallback', () => {
+  const api = '({ url }) => new URL(url, "http://a").pathname.startsWith("/api/")'
+  const applications = [
+    [
+      'a Node handler that calls next',
+      `const isApi = ${api}; export default (req, res, next) => isApi(req) ? res.end("made") : next()`,
+    ],
+    [
+      'a fetch handler that returns undefined',
+      `const isApi = ${api}; export const fetch = async (request) => isApi(request) ? new Response("made") : undefined`,
+    ],
+    [
+      'a fetch handler that returns null',
+      `const isApi = ${api}; export const fetch = (request) => isApi(request) ? new Response("made") : null`,
+    ],
+    [
+      'an Express application',
+      `import express from ${urlOf('express')}; export const app = express(); app.get("/api/*all", (req, res) => res.send("made"))`,
+    ],
+  ] as const
+  const script = { 'Sec-Fetch-Mode': 'cors', Accept: '*/*' }
+
+  test.each(applications)('answers first, and passes on to the page: %s', async (_what, source) => {
+    const port = await serveWith(source, { fallback: 'spa' })
+    for (const fields of [navigation, script, {}]) {
+      const made = await rawRequest(port, { target: '/api/login', fields })
+      expect([made.status, made.body.toString()]).toEqual([200, 'made'])
+    }
+    const front = await rawRequest(port, { fields: navigation })
+    for (const method of ['GET', 'HEAD']) {
+      const page = await rawRequest(port, { method, target: '/users', fields: navigation })
+      expect([page.status, page.field('ETag')]).toEqual([200, front.field('ETag')])
+      expect(page.body.toString()).toBe(method === 'GET' ? front.body.toString() : '')
+    }
+    const missing = await rawRequest(port, { target: '/users', fields: script })
+    expect([missing.status, missing.field('Vary')]).toEqual([404, 'Accept, Sec-Fetch-Mode, Accept-Encoding'])
+    const posted = await rawRequest(port, { method: 'POST', target: '/a', fields: { 'Content-Length': '0' } })
+    expect(posted.status).toBe(404)
+  })
+
+  test('passes on to the page as the build has it', async () => {
+    const [, source] = applications[0]
+    const port = await serveWith(source, { fallback: 'spa' })
+    const { 1: entityTag } = (await rawRequest(port)).fields.find(([name]) => name === 'ETag') ?? []
+    const conditions = ['', `W/${entityTag}`, `${entityTag}`].map((tag) => ({ 'If-None-Match': tag }))
+    for (const coding of ['identity', 'deflate', 'gzip', 'br', 'zstd']) {
+      for (const condition of conditions) {
+        const fields = { ...navigation, ...condition, 'Accept-Encoding': coding }
+        const [page, front] = await Promise.all(
+          ['/users', '/'].map((target) => rawRequest(port, { target, fields })),
+        )
+        const own = (given: typeof page): unknown => [
+          given?.status,
+          ...(given?.fields.filter(([name]) => !/^(?:date|vary|cache-control)$/i.test(name)) ?? []),
+        ]
+        expect(own(page)).toEqual(own(front))
+        expect(page?.field('Vary')).toBe('Accept-Encoding, Accept, Sec-Fetch-Mode')
+      }
+    }
+  })
+
+  test.each([
+    ['the rule fallback', {}, { fallback: 'spa' }, 'made', 'page'],
+    ['a rule with a page', { _redirects: '/* /about.html 200' }, {}, 'made', 'about'],
+    ['a forced rule with a page', { _redirects: '/api/* /about.html 200!' }, {}, 'about', '404 Not Found\n'],
+    ['no fallback', {}, {}, 'made', '404 Not Found\n'],
+    ['a 404 page and no fallback', { '404.html': 'lost' }, {}, 'made', 'lost'],
+    ['a redirect', { _redirects: '/api/* https://a.example/:splat 302' }, {}, '', '404 Not Found\n'],
+  ] as const)('answers first with %s', async (_what, more, rules, made, passedOn) => {
+    const folder = await buildFixture(
+      { 'index.html': 'page', 'about.html': 'about', ...more },
+      { appType: 'spa' },
+    )
+    const entry = await writeFixture({ 'entry.mjs': applications[0][1] })
+    const { port } = await startServer(folder, { ssr: join(entry, 'entry.mjs'), site: { rules } })
+    const bodies = ['/api/login', '/users'].map(async (target) =>
+      (await rawRequest(port, { target, fields: navigation })).body.toString(),
+    )
+    expect(await Promise.all(bodies)).toEqual([made, passedOn])
   })
 })
 

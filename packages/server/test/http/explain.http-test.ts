@@ -82,6 +82,11 @@ const ways: readonly (readonly [
     () => ({ site: { rules: { fallback: 'spa' } }, handler: { fileSystemFallback: true } }),
   ],
   ['with an application', () => ({ ssr: module }), () => ({ ssr: module })],
+  [
+    'with an application and a fallback',
+    () => ({ ssr: module, config: singlePage }),
+    () => ({ ssr: module, site: { rules: { fallback: 'spa' } } }),
+  ],
 ]
 
 describe('explain', () => {

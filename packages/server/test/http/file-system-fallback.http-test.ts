@@ -253,7 +253,7 @@ describe('fileSystemFallback', () => {
     await writeFile(join(directory, '.env'), 'secret')
     await symlink(join(outside, 'secret.txt'), join(directory, 'link.txt')).catch(() => undefined)
     await symlink(outside, join(directory, 'outside')).catch(() => undefined)
-    const response = await rawRequest(server.port, { target })
+    const response = await rawRequest(server.port, { target, fields: { 'Sec-Fetch-Mode': 'cors' } })
     expect([404, 400]).toContain(response.status)
     expect(response.body.toString()).not.toContain('secret')
   })

@@ -5,7 +5,8 @@ import { loadSite } from '../../src/load/load-site.ts'
 import type { ServeOptions } from '../../src/serve/serve-options.ts'
 import { buildFixture } from '../support/build-fixture.ts'
 import { compressibleText } from '../support/compressible-text.ts'
-import { rawRequest } from '../support/raw-request.ts'
+import { openConnection } from '../support/open-connection.ts'
+import { formatRequest, rawRequest } from '../support/raw-request.ts'
 import { startListener } from '../support/start-listener.ts'
 import { startServer } from '../support/start-server.ts'
 
@@ -37,7 +38,9 @@ describe('Vary under a path with a fallback', () => {
     ['a navigation', navigation, 200],
     ['a navigation by its Accept', byAccept, 200],
     ['a script', script, 404],
-    ['a client without either field', {}, 404],
+    ['a client without either field', {}, 200],
+    ['a client that accepts any type', { Accept: '*/*' }, 200],
+    ['a client of data', { Accept: 'application/json' }, 404],
     ['a condition that holds', { ...navigation, 'If-None-Match': '*' }, 304],
     ['a range', { ...navigation, Range: 'bytes=0-3' }, 206],
     ['a range beyond the end', { ...navigation, Range: 'bytes=9999999-' }, 416],
@@ -49,6 +52,31 @@ describe('Vary under a path with a fallback', () => {
       const codings = status === 404 ? '' : 'Accept-Encoding, '
       expect([response.status, response.field('Vary')]).toEqual([status, codings + both])
     }
+  })
+
+  // The native engine learns the values of fields, so requests that follow others on a connection matter.
+  test('is right for requests of all kinds in turn on one connection', async () => {
+    const connection = await openConnection(port)
+    const kinds = [navigation, script, byAccept, {}, { Accept: '*/*' }, { Accept: 'image/avif' }]
+    const seen: unknown[] = []
+    for (const round of [1, 2, 3]) {
+      for (const target of ['/users/1', '/users/1.js', '/']) {
+        for (const fields of kinds) {
+          connection.send(formatRequest({ target, fields }))
+          const { status, field } = await connection.receive()
+          if (round === 3) seen.push([target, status, field('Vary')])
+        }
+      }
+    }
+    const expected = { '/users/1': [0, 2, 3, 4], '/users/1.js': [0, 2], '/': [0, 1, 2, 3, 4, 5] }
+    expect(seen).toEqual(
+      Object.entries(expected).flatMap(([target, pages]) =>
+        kinds.map((_fields, index) => {
+          if (target === '/') return [target, 200, 'Accept-Encoding']
+          return pages.includes(index) ? [target, 200, `Accept-Encoding, ${both}`] : [target, 404, both]
+        }),
+      ),
+    )
   })
 
   test.each<[string, Readonly<Record<string, string>>, number, string | undefined]>([

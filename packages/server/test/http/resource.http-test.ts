@@ -6,6 +6,7 @@ import { formatRequest, rawRequest } from '../support/raw-request.ts'
 import { type StartedServer, startServer } from '../support/start-server.ts'
 
 const navigation = { 'Sec-Fetch-Mode': 'navigate' }
+const byFetch = { 'Sec-Fetch-Mode': 'cors', Accept: '*/*' }
 const html = 'text/html; charset=utf-8'
 
 const names = [
@@ -147,7 +148,7 @@ describe('a single-page application', () => {
     ['a missing asset', '/assets/app-old.js'],
     ['an unknown path', '/unknown'],
   ])('answers %s with 404 and no-store', async (_what, target) => {
-    const response = await rawRequest(server.port, { target, fields: { Accept: '*/*' } })
+    const response = await rawRequest(server.port, { target, fields: byFetch })
     expect([response.status, response.field('Cache-Control')]).toEqual([404, 'no-store'])
     // Outside the assets, a navigation would get the page.
     const isAsset = target.startsWith('/assets/')
@@ -162,6 +163,8 @@ describe('a single-page application', () => {
     ['a navigation with an encoded slash', '/users/a%2Fb', navigation],
     ['a navigation to a dotfile', '/.env', navigation],
     ['Accept, from a client without Sec-Fetch fields', '/users', { Accept: 'text/html,*/*;q=0.8' }],
+    ['a client that accepts any type', '/v1.2/users', { Accept: '*/*' }],
+    ['a client without either field', '/users/', {}],
   ])('answers %s to an unknown path (%s) with the page', async (_what, target, fields) => {
     const response = await rawRequest(server.port, { target, fields })
     expect([response.status, response.field('Content-Type')]).toEqual([200, html])
@@ -174,9 +177,10 @@ describe('a single-page application', () => {
     ['a missing asset, by Accept', '/assets/app-old.js', { Accept: 'text/html' }],
     ['an unknown path, by a script', '/users', { 'Sec-Fetch-Mode': 'no-cors', Accept: 'text/html' }],
     ['an unknown path, by fetch()', '/api/users', { 'Sec-Fetch-Mode': 'cors', Accept: '*/*' }],
-    ['an unknown path, by a client that takes anything', '/users', { Accept: '*/*' }],
+    ['an unknown file, by a client that accepts any type', '/users/jane.doe', { Accept: '*/*' }],
+    ['an unknown file, by a client without either field', '/users/x.js', {}],
+    ['an unknown path, by a client of data', '/users', { Accept: 'application/json' }],
     ['an unknown path, by one that refuses HTML', '/users', { Accept: 'text/html;q=0, */*' }],
-    ['an unknown path, by one that says nothing', '/users', {}],
   ])('never answers %s (%s) with the page', async (_what, target, fields) => {
     const response = await rawRequest(server.port, { target, fields })
     expect([response.status, response.field('Cache-Control')]).toEqual([404, 'no-store'])
@@ -237,7 +241,7 @@ describe('an application of several pages', () => {
   })
 
   test.each([
-    ['another request', '/app/unknown', { Accept: '*/*' }],
+    ['another request', '/app/unknown', byFetch],
     ['a navigation outside of the base', '/unknown', navigation],
     [
       'a navigation that accepts no coding of it',

@@ -4,8 +4,9 @@ import { connect } from 'node:http2'
 import { join } from 'node:path'
 import { manifestPath, parseManifest, stringifyManifest } from '@serve-dist/manifest'
 import express from 'express'
-import { beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { createHandler } from '../../src/hosts/handler.ts'
+import { openLiveSite } from '../../src/live/open-live-site.ts'
 import { decide } from '../../src/site/decide.ts'
 import { loadSite } from '../../src/load/load-site.ts'
 import { buildFixture } from '../support/build-fixture.ts'
@@ -15,6 +16,7 @@ import { openConnection } from '../support/open-connection.ts'
 import { rawExchange } from '../support/raw-exchange.ts'
 import { formatRequest, rawRequest } from '../support/raw-request.ts'
 import { createRequestFields } from '../support/create-request-fields.ts'
+import { replaceBuildIn } from '../support/replace-build-in.ts'
 import { startListener } from '../support/start-listener.ts'
 import { type StartedServer, startServer } from '../support/start-server.ts'
 
@@ -226,6 +228,18 @@ describe('_headers and _redirects', () => {
       expect.stringMatching(/^_redirects:2: proxying to/),
       'the rule of _headers for /users/* matches no file of the build',
       'the redirect of /gone is ignored: the build has no file /nowhere.html for status 200',
+    ])
+  })
+
+  test('of `serve` are ignored, and the start mentions that once', async () => {
+    const warnings: string[] = []
+    const directory = await buildFixture({ ...files, 'serve.json': '{ "redirects": [] }' })
+    const site = await openLiveSite(directory, { onWarning: (message) => warnings.push(message) })
+    onTestFinished(() => site.close())
+    await replaceBuildIn(directory, { ...files, 'serve.json': '{}' })
+    expect((await site.reload()).status).toBe('swapped')
+    expect(warnings).toEqual([
+      expect.stringMatching(/^serve\.json is ignored; write its rules into .*migrate\/serve$/),
     ])
   })
 

@@ -208,6 +208,12 @@ describe('serve-dist', () => {
       {},
       /expected a size such as 65536, 64k or 1\.5 MB, found "lots"/,
     ],
+    [
+      'a mode of --csp',
+      ['--csp', 'strict'],
+      {},
+      /: --csp: expected one of enforce, report-only, off, found "strict"\n/,
+    ],
     ['two folders', ['a', 'b'], {}, /: expected \[dir\], found "a" "b"\n/],
     [
       'all invalid arguments at once',

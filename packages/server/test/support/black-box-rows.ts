@@ -49,8 +49,9 @@ const ranges: readonly (readonly [string, string, NonNullable<BlackBoxAnswer['sl
 ]
 
 const unknown: readonly (readonly [string, RawRequest])[] = [
-  ['an unknown path', { target: '/api/users?x=1' }],
-  ['an unknown path by HEAD', { target: '/api/users', method: 'HEAD' }],
+  ['an unknown path', { target: '/api/users?x=1', fields: { 'Sec-Fetch-Mode': 'cors' } }],
+  ['an unknown path by HEAD', { target: '/api/users', method: 'HEAD', fields: { Accept: 'text/css' } }],
+  ['an unknown file', { target: '/users/jane.doe?x', fields: { Accept: '*/*' } }],
   ['an unknown path by POST', { target: '/api/users', method: 'POST' }],
   ['a missing asset', { target: '/assets/app-old.js', fields: navigation }],
   ['the manifest', { target: '/.serve-dist/manifest.json' }],
@@ -254,6 +255,12 @@ export const blackBoxRows: readonly BlackBoxRow[] = [
   {
     what: 'a navigation to an unknown path',
     request: { target: '/users/jane.doe', fields: navigation },
+    isPassedOn: true,
+    answer: { status: 200, file: 'index.html', fields: { 'Content-Type': html } },
+  },
+  {
+    what: 'a client of any type at an unknown path',
+    request: { target: '/v1.2/users?x=a.b', fields: { Accept: '*/*' } },
     isPassedOn: true,
     answer: { status: 200, file: 'index.html', fields: { 'Content-Type': html } },
   },

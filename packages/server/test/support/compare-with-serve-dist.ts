@@ -24,6 +24,10 @@ const asked = [
   { acceptEncoding: 'gzip, deflate, br' },
   { acceptEncoding: 'gzip, deflate, br, zstd' },
   { secFetchMode: 'navigate' },
+  { secFetchMode: 'cors' },
+  { accept: 'image/avif, */*;q=0.8' },
+  { accept: '*/*, text/html;q=0' },
+  { accept: 'image/avif, */*;q=0' },
 ] as const
 
 /** Returns the differences between a host's and serve-dist's responses, each as `<path> <difference>`. */
@@ -40,6 +44,7 @@ export async function compareWithServeDist(
       const ours = decide(site, request, fallback) ?? decideNotFound(site, request, fallback)
       const fields = {
         ...('acceptEncoding' in more && { 'Accept-Encoding': more.acceptEncoding }),
+        ...('accept' in more && { Accept: more.accept }),
         ...('secFetchMode' in more && { 'Sec-Fetch-Mode': more.secFetchMode }),
       }
       const theirs = await rawRequest(port, { target, fields })
