@@ -190,11 +190,8 @@ export interface EngineFile {
   readonly path: string
   /** The fingerprint and the change time: `size:mtimeNs:dev:ino:ctimeNs`. */
   readonly state: string
-  /**
-   * Whether the server has verified its bytes with a digest. Otherwise, an answer is also aborted if the change time
-   * changes.
-   */
-  readonly hasDigest: boolean
+  /** The digest of its bytes, in hexadecimal digits. Without it, each change of the change time aborts an answer. */
+  readonly sha256?: string
 }
 
 /** Placeholders in templates. Field values cannot contain these octets. */

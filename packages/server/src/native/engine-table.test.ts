@@ -150,7 +150,7 @@ describe('flattenSite', () => {
       {
         path: film.file,
         state: `${film.fingerprint}:${film.changeTime}`,
-        hasDigest: film.sha256 !== undefined,
+        sha256: film.sha256,
       },
     ])
     retireFile(film)

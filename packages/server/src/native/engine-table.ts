@@ -166,7 +166,7 @@ function isStreamed(bytes: StreamedBytes): boolean {
 }
 
 function fileOf({ file, fingerprint, changeTime, sha256 }: StreamedBytes): EngineFile {
-  return { path: file, state: `${fingerprint}:${changeTime}`, hasDigest: sha256 !== undefined }
+  return { path: file, state: `${fingerprint}:${changeTime}`, ...(sha256 !== undefined && { sha256 }) }
 }
 
 /** A separate function, so that its closure does not keep the whole site alive. */

@@ -15,7 +15,7 @@ import { loadSite } from '../../src/load/load-site.ts'
 import { buildFixture, type FixtureFiles, writeFixture } from '../support/build-fixture.ts'
 import { compressibleText } from '../support/compressible-text.ts'
 import { createRequestFields } from '../support/create-request-fields.ts'
-import { rawRequest } from '../support/raw-request.ts'
+import { requestTwice } from '../support/request-twice.ts'
 import { type StartedServer, startServer } from '../support/start-server.ts'
 
 const hash = `sha256-${'a'.repeat(43)}=`
@@ -79,7 +79,7 @@ async function serveWith(rules: ServingRules): Promise<StartedServer> {
 }
 
 async function freshnessOf({ port }: StartedServer, target: string): Promise<string | undefined> {
-  return (await rawRequest(port, { target })).field('Cache-Control')
+  return (await requestTwice(port, { target })).field('Cache-Control')
 }
 
 describe('csp: true', () => {
@@ -100,7 +100,7 @@ describe('csp: true', () => {
     ['the script of a worker', '/assets/worker.js', plain],
     ['any other script', '/assets/app.js', undefined],
   ])('has its field on %s', async (_what, target, value) => {
-    const response = await rawRequest(server.port, { target })
+    const response = await requestTwice(server.port, { target })
     expect(response.status).toBe(200)
     expect(response.field('Content-Security-Policy')).toBe(value)
   })
@@ -108,7 +108,7 @@ describe('csp: true', () => {
   test('has its field on every representation, including ranges and 304', async () => {
     const responses = await Promise.all(
       [{ 'Accept-Encoding': 'br' }, { Range: 'bytes=0-9' }, { 'If-None-Match': '*' }].map((fields) =>
-        rawRequest(server.port, { target: '/', fields }),
+        requestTwice(server.port, { target: '/', fields }),
       ),
     )
     expect(responses.map(({ status }) => status)).toEqual([200, 206, 304])
@@ -116,7 +116,7 @@ describe('csp: true', () => {
   })
 
   test('has the policy of the fallback page on a fallback response', async () => {
-    const missing = await rawRequest(server.port, { target: '/none', fields: { Accept: 'text/html' } })
+    const missing = await requestTwice(server.port, { target: '/none', fields: { Accept: 'text/html' } })
     expect(missing.status).toBe(404)
     expect(missing.field('Content-Security-Policy')).toContain(`style-src 'self' '${other}'`)
   })
@@ -131,7 +131,7 @@ describe('csp: true', () => {
 
   test('adds a policy without hashes to files that appear later', async () => {
     await writeFile(join(server.site.directory, 'later.html'), 'later')
-    const response = await rawRequest(server.port, { target: '/later' })
+    const response = await requestTwice(server.port, { target: '/later' })
     expect([response.status, response.field('Content-Security-Policy')]).toEqual([200, plain])
   })
 })
@@ -178,7 +178,7 @@ describe('csp', () => {
       csp: { reportOnly: true, 'report-to': ['csp'], sandbox: [], 'upgrade-insecure-requests': [] },
       headers: { '**': { 'Content-Security-Policy': "default-src 'none'" } },
     })
-    const response = await rawRequest(port, { target: '/about' })
+    const response = await requestTwice(port, { target: '/about' })
     expect(response.field('Content-Security-Policy-Report-Only')).toBe(`${plain}; report-to csp`)
     expect(response.field('Content-Security-Policy')).toBe("default-src 'none'")
   })
@@ -188,7 +188,7 @@ describe('csp', () => {
       csp: true,
       headers: { 'about.html': { 'content-security-policy': null } },
     })
-    const response = await rawRequest(port, { target: '/about' })
+    const response = await requestTwice(port, { target: '/about' })
     expect(response.field('Content-Security-Policy')).toBeUndefined()
   })
 
@@ -200,7 +200,7 @@ describe('csp', () => {
     }))
     const rules = { csp: { 'connect-src': ['https://api.example'], 'img-src': null } }
     const { port } = await startServer(directory, { site: { rules } })
-    const response = await rawRequest(port, { target: '/about' })
+    const response = await requestTwice(port, { target: '/about' })
     expect(response.field('Content-Security-Policy')).toBe(
       plain
         .replace("script-src 'self'", "script-src 'self' 'wasm-unsafe-eval'")
@@ -212,7 +212,7 @@ describe('csp', () => {
   test('is off if the source of highest priority disables it', async () => {
     const directory = await buildWith((manifest) => ({ ...withHashes(manifest), serving: { csp: true } }))
     const { port } = await startServer(directory, { site: { rules: { csp: false } } })
-    expect((await rawRequest(port, { target: '/' })).field('Content-Security-Policy')).toBeUndefined()
+    expect((await requestTwice(port, { target: '/' })).field('Content-Security-Policy')).toBeUndefined()
   })
 
   test('follows the environment at a reload', async () => {
@@ -225,7 +225,7 @@ describe('csp', () => {
     const rules = { csp: { 'connect-src': [{ env: 'API_URL' }] } }
     const server = await startServer(directory, { site: { rules, environment } })
     const policy = async (): Promise<string | undefined> =>
-      (await rawRequest(server.port, { target: '/' })).field('Content-Security-Policy')
+      (await requestTwice(server.port, { target: '/' })).field('Content-Security-Policy')
     expect(await policy()).toContain('connect-src https://one.example;')
     environment['API_URL'] = 'wss://two.example:8443/socket'
     await server.reload()
@@ -244,7 +244,7 @@ describe('csp', () => {
       site: { rules: { csp: true }, noManifest: true, onWarning: () => {} },
     })
     const digest = createHash('sha256').update('run()').digest('base64')
-    const response = await rawRequest(port, { target: '/' })
+    const response = await requestTwice(port, { target: '/' })
     expect(response.field('Content-Security-Policy')).toContain(`script-src 'self' 'sha256-${digest}';`)
   })
 

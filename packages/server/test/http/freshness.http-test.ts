@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { buildFixture } from '../support/build-fixture.ts'
 import { compressibleText } from '../support/compressible-text.ts'
-import { rawRequest } from '../support/raw-request.ts'
+import { requestTwice } from '../support/request-twice.ts'
 import { type StartedServer, startServer } from '../support/start-server.ts'
 
 const immutable = 'public, max-age=31536000, immutable'
@@ -40,21 +40,21 @@ describe('Cache-Control', () => {
     ['a failed condition', { 'If-Match': '"x"' }, hashed, 412, 'no-store'],
     ['a range beyond the end', { Range: 'bytes=99999-' }, hashed, 416, 'no-store'],
   ])('of %s (%j %s → %d) is %s', async (_what, fields, target, status, value) => {
-    const response = await rawRequest(server.port, { target, fields })
+    const response = await requestTwice(server.port, { target, fields })
     expect([response.status, response.field('Cache-Control')]).toEqual([status, value])
     expect(response.field('Pragma')).toBeUndefined()
     expect(response.field('Expires')).toBeUndefined()
   })
 
   test('of a method that is not allowed is no-store', async () => {
-    const response = await rawRequest(server.port, { method: 'POST', target: hashed })
+    const response = await requestTwice(server.port, { method: 'POST', target: hashed })
     expect([response.status, response.field('Cache-Control')]).toEqual([405, 'no-store'])
   })
 })
 
 describe('validators', () => {
   test.each(['/', hashed, '/robots.txt'])('of %s are a strong tag and a date in the past', async (target) => {
-    const response = await rawRequest(server.port, { target })
+    const response = await requestTwice(server.port, { target })
     expect(response.field('ETag')).toMatch(/^"[\w-]{22}"$/)
     const lastModified = Date.parse(response.field('Last-Modified') ?? '')
     expect(lastModified).toBeGreaterThan(Date.UTC(2020, 0, 1))
@@ -70,8 +70,8 @@ describe('validators', () => {
     for (const coding of ['identity', 'zstd', 'br', 'gzip']) {
       const request = { target: '/', fields: { 'Accept-Encoding': coding } }
       const [left, right] = await Promise.all([
-        rawRequest(one.port, request),
-        rawRequest(other.port, request),
+        requestTwice(one.port, request),
+        requestTwice(other.port, request),
       ])
       expect(left.field('ETag')).toBe(right.field('ETag'))
     }

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { buildFixture } from '../support/build-fixture.ts'
 import { compressibleText } from '../support/compressible-text.ts'
-import { rawRequest } from '../support/raw-request.ts'
+import { requestTwice } from '../support/request-twice.ts'
 import { type StartedServer, startServer } from '../support/start-server.ts'
 
 const allowed = 'GET, HEAD, OPTIONS'
@@ -46,8 +46,8 @@ describe('HEAD', () => {
   test.each(targets)('of %s has the fields of GET for every request, and no body', async (target) => {
     for (const { port } of [server, streaming]) {
       for (const fields of fieldSets) {
-        const get = await rawRequest(port, { target, fields })
-        const head = await rawRequest(port, { method: 'HEAD', target, fields })
+        const get = await requestTwice(port, { target, fields })
+        const head = await requestTwice(port, { method: 'HEAD', target, fields })
         const withoutDate = ({ fields: lines }: typeof get) => lines.filter(([name]) => name !== 'Date')
         expect([head.status, withoutDate(head)]).toEqual([get.status, withoutDate(get)])
         expect(head.field('Date')).toBeDefined()
@@ -57,12 +57,12 @@ describe('HEAD', () => {
   })
 
   test('ignores Range (RFC 9110 §14.2)', async () => {
-    const head = await rawRequest(server.port, {
+    const head = await requestTwice(server.port, {
       method: 'HEAD',
       target: '/a.js',
       fields: { Range: 'bytes=0-4' },
     })
-    const get = await rawRequest(server.port, { target: '/a.js' })
+    const get = await requestTwice(server.port, { target: '/a.js' })
     expect([head.status, head.field('Content-Length')]).toEqual([200, get.field('Content-Length')])
     expect(head.field('Content-Range')).toBeUndefined()
   })
@@ -70,19 +70,19 @@ describe('HEAD', () => {
 
 describe('OPTIONS', () => {
   test.each(['/', '/a.js', '/docs', '/index.html'])('of %s is 204 with the methods', async (target) => {
-    const response = await rawRequest(server.port, { method: 'OPTIONS', target })
+    const response = await requestTwice(server.port, { method: 'OPTIONS', target })
     expect([response.status, response.field('Allow'), response.framing]).toEqual([204, allowed, 'none'])
     expect(response.field('Content-Length')).toBeUndefined()
     expect(response.field('Transfer-Encoding')).toBeUndefined()
   })
 
   test('of the server as a whole (*) is 204', async () => {
-    const response = await rawRequest(server.port, { method: 'OPTIONS', target: '*' })
+    const response = await requestTwice(server.port, { method: 'OPTIONS', target: '*' })
     expect([response.status, response.field('Allow')]).toEqual([204, allowed])
   })
 
   test('of an unknown path is 404', async () => {
-    const response = await rawRequest(server.port, { method: 'OPTIONS', target: '/unknown' })
+    const response = await requestTwice(server.port, { method: 'OPTIONS', target: '/unknown' })
     expect(response.status).toBe(404)
   })
 })
@@ -91,13 +91,13 @@ describe('any other method', () => {
   test.each(['POST', 'PUT', 'PATCH', 'DELETE', 'TRACE', 'PROPFIND', 'M-SEARCH', 'QUERY'])(
     '%s is 405 on a known path and 404 on an unknown one',
     async (method) => {
-      const known = await rawRequest(server.port, { method, target: '/a.js' })
+      const known = await requestTwice(server.port, { method, target: '/a.js' })
       expect([known.status, known.field('Allow'), known.field('Cache-Control')]).toEqual([
         405,
         allowed,
         'no-store',
       ])
-      const unknown = await rawRequest(server.port, {
+      const unknown = await requestTwice(server.port, {
         method,
         target: '/unknown',
         fields: { Accept: 'text/html' },
@@ -107,12 +107,12 @@ describe('any other method', () => {
   )
 
   test('POST to a path that redirects is 405 because a redirect would resend the body elsewhere', async () => {
-    const response = await rawRequest(server.port, { method: 'POST', target: '/docs' })
+    const response = await requestTwice(server.port, { method: 'POST', target: '/docs' })
     expect([response.status, response.field('Location')]).toEqual([405, undefined])
   })
 
   test('a method that HTTP does not define gets 400', async () => {
-    const response = await rawRequest(server.port, { method: 'BREW', target: '/a.js' })
+    const response = await requestTwice(server.port, { method: 'BREW', target: '/a.js' })
     expect(response.status).toBe(400)
   })
 })

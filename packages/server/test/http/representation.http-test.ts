@@ -10,7 +10,7 @@ import {
 import { beforeAll, describe, expect, test } from 'vitest'
 import { buildFixture } from '../support/build-fixture.ts'
 import { compressibleText } from '../support/compressible-text.ts'
-import { rawRequest } from '../support/raw-request.ts'
+import { requestTwice } from '../support/request-twice.ts'
 import { type StartedServer, startServer } from '../support/start-server.ts'
 
 let directory: string
@@ -50,8 +50,8 @@ describe('every file of the build', () => {
         const onDisk = hasVariant && coding !== 'identity' ? variantPath(file.path, coding) : file.path
         const bytes = await readFile(join(directory, onDisk))
         const fields = { 'Accept-Encoding': coding }
-        const get = await rawRequest(serverOf().port, { target, fields })
-        const head = await rawRequest(serverOf().port, { method: 'HEAD', target, fields })
+        const get = await requestTwice(serverOf().port, { target, fields })
+        const head = await requestTwice(serverOf().port, { method: 'HEAD', target, fields })
         expect([onDisk, get.body.equals(bytes), get.framing]).toEqual([onDisk, true, 'length'])
         for (const { status, field } of [get, head]) {
           expect([onDisk, status, field('Content-Length')]).toEqual([onDisk, 200, String(bytes.length)])
@@ -73,8 +73,8 @@ describe('every file of the build', () => {
     const tags = new Set<string | undefined>()
     for (const coding of ['identity', 'zstd', 'br', 'gzip']) {
       const request = { target: '/assets/app.js', fields: { 'Accept-Encoding': coding } }
-      const held = await rawRequest(server.port, request)
-      const streamed = await rawRequest(streaming.port, request)
+      const held = await requestTwice(server.port, request)
+      const streamed = await requestTwice(streaming.port, request)
       expect(streamed.field('ETag')).toBe(held.field('ETag'))
       tags.add(held.field('ETag'))
     }
@@ -106,7 +106,7 @@ describe('the choice of the representation', () => {
     ['', undefined],
     [',', undefined],
   ])('for Accept-Encoding: %j is %s', async (acceptEncoding, coding) => {
-    const response = await rawRequest(server.port, {
+    const response = await requestTwice(server.port, {
       target: '/assets/app.js',
       fields: { 'Accept-Encoding': acceptEncoding },
     })
@@ -115,13 +115,13 @@ describe('the choice of the representation', () => {
   })
 
   test('without Accept-Encoding is the identity', async () => {
-    const response = await rawRequest(server.port, { target: '/assets/app.js' })
+    const response = await requestTwice(server.port, { target: '/assets/app.js' })
     expect([response.status, response.field('Content-Encoding')]).toEqual([200, undefined])
     expect(response.field('Vary')).toBe('Accept-Encoding')
   })
 
   test('reads several lines as one list', async () => {
-    const connection = await rawRequest(server.port, {
+    const connection = await requestTwice(server.port, {
       target: '/assets/app.js',
       fields: { 'Accept-Encoding': 'gzip;q=0.5', 'accept-encoding': 'br;q=0.4' },
     })
@@ -134,7 +134,7 @@ describe('the choice of the representation', () => {
     'identity;q=0.000, deflate',
     'zstd;q=0, br;q=0, gzip;q=0, identity;q=0',
   ])('for Accept-Encoding: %s is 406', async (acceptEncoding) => {
-    const response = await rawRequest(server.port, {
+    const response = await requestTwice(server.port, {
       target: '/assets/app.js',
       fields: { 'Accept-Encoding': acceptEncoding },
     })
@@ -145,13 +145,13 @@ describe('the choice of the representation', () => {
   test.each(['/image.png', '/assets/tiny.js', '/empty.css'])(
     'of %s, which has no variants: identity without Vary, and 406 if identity is excluded',
     async (target) => {
-      const response = await rawRequest(server.port, {
+      const response = await requestTwice(server.port, {
         target,
         fields: { 'Accept-Encoding': 'zstd, br, gzip' },
       })
       expect([response.status, response.field('Content-Encoding')]).toEqual([200, undefined])
       expect(response.field('Vary')).toBeUndefined()
-      const refused = await rawRequest(server.port, { target, fields: { 'Accept-Encoding': 'br, *;q=0' } })
+      const refused = await requestTwice(server.port, { target, fields: { 'Accept-Encoding': 'br, *;q=0' } })
       expect([refused.status, refused.field('Vary')]).toEqual([406, undefined])
     },
   )
@@ -159,7 +159,7 @@ describe('the choice of the representation', () => {
   test('by size is the smallest of the equally preferred', async () => {
     const { port } = await startServer(directory, { site: { rules: { prefer: 'smallest' } } })
     const fields = { 'Accept-Encoding': 'zstd, br, gzip' }
-    const response = await rawRequest(port, { target: '/assets/large.js', fields })
+    const response = await requestTwice(port, { target: '/assets/large.js', fields })
     const sizes = await Promise.all(
       contentCodings.map(async ({ name }) => {
         const { length } = await readFile(join(directory, variantPath('assets/large.js', name)))
@@ -178,7 +178,7 @@ describe('the choice of the representation', () => {
     ['/unknown-type', 'application/octet-stream'],
   ])('does not change the media type of %s: %s', async (target, type) => {
     for (const coding of ['identity', 'zstd', 'br', 'gzip']) {
-      const response = await rawRequest(server.port, { target, fields: { 'Accept-Encoding': coding } })
+      const response = await requestTwice(server.port, { target, fields: { 'Accept-Encoding': coding } })
       expect(response.field('Content-Type')).toBe(type)
     }
   })

@@ -14,7 +14,8 @@ import { compressibleText } from '../support/compressible-text.ts'
 import { writeCertificate } from '../support/make-certificate.ts'
 import { openConnection } from '../support/open-connection.ts'
 import { rawExchange } from '../support/raw-exchange.ts'
-import { formatRequest, rawRequest } from '../support/raw-request.ts'
+import { formatRequest } from '../support/raw-request.ts'
+import { requestTwice } from '../support/request-twice.ts'
 import { createRequestFields } from '../support/create-request-fields.ts'
 import { replaceBuildIn } from '../support/replace-build-in.ts'
 import { startListener } from '../support/start-listener.ts'
@@ -61,26 +62,26 @@ describe('rules of the operator', () => {
   })
 
   test('make names immutable', async () => {
-    const response = await rawRequest(server.port, { target: '/assets/app.js' })
+    const response = await requestTwice(server.port, { target: '/assets/app.js' })
     expect(response.field('Cache-Control')).toBe('public, max-age=31536000, immutable')
   })
 
   test('replace a default in any letter case, and remove it with null', async () => {
-    const response = await rawRequest(server.port, { target: '/about.html' })
+    const response = await requestTwice(server.port, { target: '/about.html' })
     expect(response.field('X-Content-Type-Options')).toBeUndefined()
     expect(response.field('Content-Security-Policy')).toBe("default-src 'self'")
     expect(response.field('Content-Language')).toBe('en')
   })
 
   test('extend Vary, or add it', async () => {
-    const script = await rawRequest(server.port, { target: '/assets/app.js' })
+    const script = await requestTwice(server.port, { target: '/assets/app.js' })
     expect(script.field('Vary')).toBe('Origin, Accept-Encoding')
-    const page = await rawRequest(server.port, { target: '/about.html' })
+    const page = await requestTwice(server.port, { target: '/about.html' })
     expect(page.field('vary')).toBe('Origin')
   })
 
   test('apply to a 304, except for fields that describe the body', async () => {
-    const response = await rawRequest(server.port, {
+    const response = await requestTwice(server.port, {
       target: '/about.html',
       fields: { 'If-None-Match': '*' },
     })
@@ -95,17 +96,17 @@ describe('rules of the operator', () => {
     ['/hash?a=1', 308, '/?a=1#/new'],
     ['/data/list.json', 307, 'https://data.example/list'],
   ])('redirect %s with %d to %s', async (target, status, location) => {
-    const response = await rawRequest(server.port, { target })
+    const response = await requestTwice(server.port, { target })
     expect([response.status, response.field('Location')]).toEqual([status, location])
     expect(response.field('Cache-Control')).toBe('no-cache')
   })
 
   test('never redirect a path to itself', async () => {
-    expect((await rawRequest(server.port, { target: '/loop' })).status).toBe(404)
+    expect((await requestTwice(server.port, { target: '/loop' })).status).toBe(404)
   })
 
   test('redirect no file of the build without force', async () => {
-    expect((await rawRequest(server.port, { target: '/about' })).status).toBe(200)
+    expect((await requestTwice(server.port, { target: '/about' })).status).toBe(200)
   })
 
   test.each([
@@ -113,30 +114,30 @@ describe('rules of the operator', () => {
     ['/old/\\evil.example', 404, undefined],
     ['/old/%2Fevil.example', 301, '/new/%2Fevil.example'],
   ])('redirect %s to no other host: %d, %s', async (target, status, location) => {
-    const response = await rawRequest(server.port, { target })
+    const response = await requestTwice(server.port, { target })
     expect([response.status, response.field('Location')]).toEqual([status, location])
   })
 
   test('rewrite only navigations to a page', async () => {
-    const page = await rawRequest(server.port, { target: '/app/users', fields: navigation })
+    const page = await requestTwice(server.port, { target: '/app/users', fields: navigation })
     expect([page.status, page.body.includes('<title>spa</title>')]).toEqual([200, true])
-    expect((await rawRequest(server.port, { target: '/app/users.js' })).status).toBe(404)
+    expect((await requestTwice(server.port, { target: '/app/users.js' })).status).toBe(404)
   })
 
   test('answer with a page of their own for deleted paths', async () => {
-    const response = await rawRequest(server.port, { target: '/gone/x', fields: navigation })
+    const response = await requestTwice(server.port, { target: '/gone/x', fields: navigation })
     expect([response.status, response.body.toString()]).toEqual([404, 'about'])
     expect(response.field('Cache-Control')).toBe('no-store')
   })
 
   test('hide a file by force behind the 404 page', async () => {
-    const response = await rawRequest(server.port, { target: '/secret.txt' })
+    const response = await requestTwice(server.port, { target: '/secret.txt' })
     expect([response.status, response.body.toString()]).toEqual([404, 'about'])
-    expect((await rawRequest(server.port, { target: '/secret.txt', method: 'POST' })).status).toBe(404)
+    expect((await requestTwice(server.port, { target: '/secret.txt', method: 'POST' })).status).toBe(404)
   })
 
   test('replace no script by a page, even by force', async () => {
-    const response = await rawRequest(server.port, { target: '/assets/app.js', fields: navigation })
+    const response = await requestTwice(server.port, { target: '/assets/app.js', fields: navigation })
     expect(response.field('Content-Type')).toMatch(/^text\/javascript/)
   })
 
@@ -152,7 +153,7 @@ describe('rules of the operator', () => {
     }
     const rules = { cacheControl: { '**': 'public, max-age=300' }, headers }
     const { port } = await startServer(built, { site: { rules } })
-    const missing = await rawRequest(port, { target: '/unknown', fields: navigation })
+    const missing = await requestTwice(port, { target: '/unknown', fields: navigation })
     expect([missing.status, missing.field('Cache-Control'), missing.field('Expires')]).toEqual([
       404,
       'no-store',
@@ -160,7 +161,7 @@ describe('rules of the operator', () => {
     ])
     expect(missing.field('X-A')).toBe('1')
     expect(targeted.map((name) => missing.field(name))).toEqual(targeted.map(() => undefined))
-    const page = await rawRequest(port, { target: '/404' })
+    const page = await requestTwice(port, { target: '/404' })
     expect(page.field('Cache-Control')).toBe('public, max-age=300')
     expect(page.field('CDN-Cache-Control')).toBe('max-age=300')
   })
@@ -175,14 +176,14 @@ describe('rules of the operator', () => {
   ])(
     'make a path known for other methods if they redirect it: %s %s is %d',
     async (method, target, status) => {
-      const response = await rawRequest(server.port, { method, target })
+      const response = await requestTwice(server.port, { method, target })
       const allow = status === 404 ? undefined : 'GET, HEAD, OPTIONS'
       expect([response.status, response.field('Allow')]).toEqual([status, allow])
     },
   )
 
   test('disable the fallback', async () => {
-    expect((await rawRequest(server.port, { target: '/users', fields: navigation })).status).toBe(404)
+    expect((await requestTwice(server.port, { target: '/users', fields: navigation })).status).toBe(404)
   })
 })
 
@@ -191,13 +192,13 @@ describe('securityHeaders', () => {
     const server = await startServer(await buildFixture(files), {
       site: { rules: { securityHeaders: true, headers: { 'index.html': { 'X-Frame-Options': 'DENY' } } } },
     })
-    const page = await rawRequest(server.port, {})
+    const page = await requestTwice(server.port, {})
     expect(page.field('X-Frame-Options')).toBe('DENY')
     expect(page.field('Cross-Origin-Opener-Policy')).toBe('same-origin')
     expect(page.field('Permissions-Policy')).toBe(
       'camera=(), geolocation=(), microphone=(), payment=(), usb=()',
     )
-    const script = await rawRequest(server.port, { target: '/assets/app.js' })
+    const script = await requestTwice(server.port, { target: '/assets/app.js' })
     expect(script.field('X-Frame-Options')).toBeUndefined()
     expect(script.field('Permissions-Policy')).toBeUndefined()
     expect(script.field('Referrer-Policy')).toBe('strict-origin-when-cross-origin')
@@ -216,12 +217,12 @@ describe('_headers and _redirects', () => {
     const server = await startServer(directory, {
       site: { onWarning: (message) => warnings.push(message) },
     })
-    expect((await rawRequest(server.port, { target: '/about.html' })).field('X-About')).toBe('1')
-    expect((await rawRequest(server.port, { target: '/assets/app.js' })).field('X-About')).toBeUndefined()
-    const redirect = await rawRequest(server.port, { target: '/blog/hello' })
+    expect((await requestTwice(server.port, { target: '/about.html' })).field('X-About')).toBe('1')
+    expect((await requestTwice(server.port, { target: '/assets/app.js' })).field('X-About')).toBeUndefined()
+    const redirect = await requestTwice(server.port, { target: '/blog/hello' })
     expect([redirect.status, redirect.field('Location')]).toEqual([302, '/about'])
     for (const target of ['/_headers', '/_redirects']) {
-      expect((await rawRequest(server.port, { target })).status).toBe(404)
+      expect((await requestTwice(server.port, { target })).status).toBe(404)
     }
     expect(warnings).toEqual([
       expect.stringMatching(/^_headers:4: Basic-Auth is not supported/),
@@ -251,11 +252,11 @@ describe('_headers and _redirects', () => {
         _redirects: '/find/:what /search?q=:what 302\n/old/* /new/:splat 302\n',
       }),
     )
-    const { field } = await rawRequest(server.port, { target: '/about.html' })
+    const { field } = await requestTwice(server.port, { target: '/about.html' })
     expect(['constructor', 'toString', '__proto__'].map((name) => field(name))).toEqual(['a', 'b', 'c'])
     const places = await Promise.all(
       ['/find/x%26admin%3D1', '/find/x%23y?z', '/old/a/b%3Fc%23d'].map(async (target) =>
-        (await rawRequest(server.port, { target })).field('Location'),
+        (await requestTwice(server.port, { target })).field('Location'),
       ),
     )
     expect(places).toEqual(['/search?q=x%26admin%3D1', '/search?q=x%23y', '/new/a/b%3Fc%23d'])
@@ -282,7 +283,7 @@ describe('_headers and _redirects', () => {
       expect.stringMatching(/^the redirect of \/gone\/0 is ignored: .*; and 99997 more like these$/),
     ])
     const port = await startListener(createHandler(site))
-    const found = await rawRequest(port, { target: '/left/99999/x' })
+    const found = await requestTwice(port, { target: '/left/99999/x' })
     expect([found.status, found.field('Location')]).toEqual([301, '/right/99999/x'])
     let reads = 0
     const redirects = new Proxy(site.redirects, {
@@ -304,7 +305,7 @@ describe('_headers and _redirects', () => {
     const server = await startServer(await buildFixture({ ...files, _redirects: '/* /index.html 200\n' }))
     const answers = await Promise.all(
       ['/docs', '/about/', '/about', '/users/1'].map(async (target) => {
-        const { status, field } = await rawRequest(server.port, { target, fields: navigation })
+        const { status, field } = await requestTwice(server.port, { target, fields: navigation })
         return [target, status, field('Location')]
       }),
     )
@@ -325,9 +326,9 @@ describe('_headers and _redirects', () => {
         '/*\n  X-A: all\n/hello%20world.txt\n  X-A: one\n  X-B: 1\n  X-B: 2\n/about\n  ! X-Content-Type-Options\n',
     })
     const server = await startServer(directory, { site: { onWarning: (message) => warnings.push(message) } })
-    const text = await rawRequest(server.port, { target: '/hello%20world.txt' })
+    const text = await requestTwice(server.port, { target: '/hello%20world.txt' })
     expect([text.field('X-A'), text.field('X-B')]).toEqual(['one', '1, 2'])
-    const page = await rawRequest(server.port, { target: '/about.html' })
+    const page = await requestTwice(server.port, { target: '/about.html' })
     expect([page.field('X-A'), page.field('X-Content-Type-Options')]).toEqual(['all', undefined])
     expect(warnings).toEqual([])
   })
@@ -339,13 +340,13 @@ describe('_headers and _redirects', () => {
       _headers: '/assets/*\n  ! Content-Encoding\n  ! Content-Length\n  ! ETag\n',
     })
     const server = await startServer(directory, { site: { onWarning: (message) => warnings.push(message) } })
-    const encoded = await rawRequest(server.port, {
+    const encoded = await requestTwice(server.port, {
       target: '/assets/app.js',
       fields: { 'Accept-Encoding': 'br' },
     })
     expect(encoded.field('Content-Encoding')).toBe('br')
     expect(encoded.field('ETag')).toMatch(/^"/)
-    const part = await rawRequest(server.port, { target: '/assets/app.js', fields: { Range: 'bytes=0-9' } })
+    const part = await requestTwice(server.port, { target: '/assets/app.js', fields: { Range: 'bytes=0-9' } })
     expect([part.status, part.field('Content-Length')]).toEqual([206, '10'])
     expect(warnings).toHaveLength(3)
   })
@@ -353,7 +354,7 @@ describe('_headers and _redirects', () => {
   test('are overridden by rules of the operator', async () => {
     const directory = await buildFixture({ ...files, _headers: '/*\n  X-A: file\n' })
     const server = await startServer(directory, { site: { rules: { headers: { '**': { 'x-a': 'rule' } } } } })
-    expect((await rawRequest(server.port, {})).field('X-A')).toBe('rule')
+    expect((await requestTwice(server.port, {})).field('X-A')).toBe('rule')
   })
 })
 
@@ -375,9 +376,9 @@ describe('links of a page', () => {
 
   test('are sent with the 200 if the document lacks them, but in no 103', async () => {
     const server = await startServer(await withLinks())
-    const response = await rawRequest(server.port, {})
+    const response = await requestTwice(server.port, {})
     expect([response.status, response.field('Link')]).toEqual([200, missing])
-    const script = await rawRequest(server.port, { target: '/assets/app.js' })
+    const script = await requestTwice(server.port, { target: '/assets/app.js' })
     expect(script.field('Link')).toBeUndefined()
   })
 

@@ -5,7 +5,7 @@ import { precompress } from '@serve-dist/precompress'
 import { describe, expect, test } from 'vitest'
 import { buildFixture, writeFixture } from '../support/build-fixture.ts'
 import { compressibleText } from '../support/compressible-text.ts'
-import { rawRequest } from '../support/raw-request.ts'
+import { requestTwice } from '../support/request-twice.ts'
 import { startServer } from '../support/start-server.ts'
 
 const files = {
@@ -20,7 +20,7 @@ const maps = ['/assets/app.js.map', '/assets/style.css.map']
 describe('source maps', () => {
   test('are served like any file by default', async () => {
     const { port } = await startServer(await buildFixture(files))
-    for (const target of maps) expect((await rawRequest(port, { target })).status).toBe(200)
+    for (const target of maps) expect((await requestTwice(port, { target })).status).toBe(200)
   })
 
   test('look as if they did not exist if they are denied, for every request', async () => {
@@ -32,11 +32,11 @@ describe('source maps', () => {
     const encoded = maps.flatMap((target) => ['.br', '.gz', '.zst'].map((extension) => target + extension))
     for (const target of [...maps, ...encoded, '/assets/app.js%2Emap']) {
       for (const fields of [{}, { 'Sec-Fetch-Mode': 'navigate' }]) {
-        const response = await rawRequest(port, { target, fields })
+        const response = await requestTwice(port, { target, fields })
         expect([target, response.status, response.field('Cache-Control')]).toEqual([target, 404, 'no-store'])
       }
     }
-    expect((await rawRequest(port, { target: '/level.map' })).status).toBe(200)
+    expect((await requestTwice(port, { target: '/level.map' })).status).toBe(200)
     expect(site.summary.files).toBe(3)
   })
 
@@ -48,7 +48,7 @@ describe('source maps', () => {
     const { port } = await startServer(directory, { site: { rules: { sourceMaps: 'deny' } } })
     for (const target of ['/assets/app.js.map.br', '/assets/app.js.map.gz']) {
       expect(manifest.files.map(({ path }) => `/${path}`)).toContain(target)
-      expect((await rawRequest(port, { target })).status).toBe(404)
+      expect((await requestTwice(port, { target })).status).toBe(404)
     }
   })
 
@@ -61,7 +61,7 @@ describe('source maps', () => {
     await writeFile(join(directory, 'late.js'), 'late')
     await writeFile(join(directory, 'late.js.map'), '{}')
     await writeFile(join(directory, 'late.js.map.gz'), '{}')
-    const statusOf = async (target: string) => (await rawRequest(port, { target })).status
+    const statusOf = async (target: string) => (await requestTwice(port, { target })).status
     expect(await statusOf('/late.js')).toBe(200)
     expect(await statusOf('/late.js.map')).toBe(404)
     expect(await statusOf('/late.js.map.gz')).toBe(404)
@@ -72,6 +72,6 @@ describe('source maps', () => {
     await rm(join(directory, 'assets/app.js.map'))
     await expect(startServer(directory)).rejects.toThrow('assets/app.js.map')
     const { port } = await startServer(directory, { site: { rules: { sourceMaps: 'deny' } } })
-    expect((await rawRequest(port, { target: '/assets/app.js' })).status).toBe(200)
+    expect((await requestTwice(port, { target: '/assets/app.js' })).status).toBe(200)
   })
 })

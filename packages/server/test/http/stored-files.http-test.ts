@@ -1,6 +1,18 @@
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { chmod, link, mkdir, open, rename, rm, symlink, truncate, utimes, writeFile } from 'node:fs/promises'
+import {
+  chmod,
+  link,
+  mkdir,
+  open,
+  rename,
+  rm,
+  stat,
+  symlink,
+  truncate,
+  utimes,
+  writeFile,
+} from 'node:fs/promises'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, test, vi } from 'vitest'
@@ -10,7 +22,9 @@ import { compressibleText } from '../support/compressible-text.ts'
 import { openConnection } from '../support/open-connection.ts'
 import { listOpenFilesIn } from '../support/list-open-files-in.ts'
 import { formatRequest, rawRequest } from '../support/raw-request.ts'
+import { waitForEngine } from '../support/native/wait-for-engine.ts'
 import { type StartedServer, startServer } from '../support/start-server.ts'
+import { temporaryDirectory } from '../support/temporary-directory.ts'
 
 const small = compressibleText(5000)
 const large = Buffer.alloc(16 * 1024 * 1024, 'abcdefg')
@@ -40,6 +54,8 @@ async function startFixture(mostOpenFiles = 0, isListed = true): Promise<Fixture
     site: { largestBody: 1024 * 1024, openFiles: mostOpenFiles },
     handler: { onProblem: ({ message }) => problems.push(message), fileSystemFallback: !isListed },
   })
+  // The native engine streams only files that it may keep open.
+  if (mostOpenFiles > 0) await waitForEngine(server.port, { target: '/large.bin' })
   return { server, directory, file: join(directory, 'large.bin'), problems }
 }
 
@@ -56,7 +72,11 @@ describe('a file that is opened by path and differs from the start', () => {
       (file) => writeFile(file, Buffer.alloc(large.length, 'x')),
     ],
     ['was replaced by another of the same size', 500, replaceKeepingTime],
-    ['was rewritten with other bytes of the same size, and given its previous time', 500, rewriteKeepingTime],
+    [
+      'was rewritten with other bytes of the same size, and given its previous time',
+      500,
+      (file) => rewriteKeepingTime(file),
+    ],
     ['became a folder', 500, (file) => rm(file).then(() => mkdir(file))],
   ]
 
@@ -150,9 +170,26 @@ async function replaceKeepingTime(file: string): Promise<void> {
 }
 
 /** Rewrites a file like `rsync --inplace` does for a build with constant times. */
-async function rewriteKeepingTime(file: string): Promise<void> {
-  await writeFile(file, Buffer.alloc(large.length, 'x'), { flag: 'r+' })
+async function rewriteKeepingTime(file: string, bytes = Buffer.alloc(large.length, 'x')): Promise<void> {
+  await writeFile(file, bytes, { flag: 'r+' })
   await utimes(file, constantTime, constantTime)
+}
+
+/** Programs that overwrite a file in place and keep the time of the copied file. */
+const copyCommands = [
+  ['cp', '-a'],
+  ['rsync', '-a', '--inplace', '--ignore-times'],
+] as const
+
+/** Copies another file of the same size and time over a file. */
+async function copyOver(file: string, [command, ...flags]: readonly [string, ...string[]]): Promise<void> {
+  const other = join(await temporaryDirectory(), 'other')
+  await writeFile(other, Buffer.alloc(large.length, 'x'))
+  await utimes(other, constantTime, constantTime)
+  const { ino } = await stat(file)
+  execFileSync(command, [...flags, other, file])
+  const now = await stat(file)
+  expect([now.ino, now.size, now.mtimeMs]).toEqual([ino, large.length, 1000 * constantTime])
 }
 
 describe('a file that is kept open', () => {
@@ -188,7 +225,7 @@ describe('a file that is kept open', () => {
     ],
     [
       'was rewritten in place with other bytes of the same size, and given its previous time',
-      rewriteKeepingTime,
+      (file) => rewriteKeepingTime(file),
     ],
   ])('and %s gets a 500 without a broken body, and is reported once', async (_what, change) => {
     const { server, file, problems } = await startFixture(1)
@@ -234,10 +271,38 @@ describe.each([
     expect(await readRest()).toBe(large.length)
   })
 
+  test.runIf(isListed).each<readonly [string, (file: string) => Promise<unknown>]>([
+    ['is given other rights', (file) => chmod(file, 0o600)],
+    ['is linked to by a backup', (file) => link(file, `${file}.backup`)],
+    ['is rewritten with the same bytes and time', (file) => rewriteKeepingTime(file, large)],
+  ])('is sent whole if it %s, because its bytes have the expected digest', async (_what, change) => {
+    const { server, file } = await startFixture(kept, isListed)
+    const readers = await Promise.all([startReading(server.port), startReading(server.port)])
+    await change(file)
+    for (const { readRest } of readers) expect(await readRest()).toBe(large.length)
+  })
+
+  test.runIf(isListed)(
+    'is never sent whole if it is rewritten in place with the same size and time, and then removed',
+    async () => {
+      const { server, file } = await startFixture(kept, isListed)
+      const { readRest } = await startReading(server.port)
+      await rewriteKeepingTime(file)
+      await rm(file)
+      expect(await readRest()).toBeLessThan(large.length)
+    },
+  )
+
   test.each<readonly [string, (file: string) => Promise<unknown>]>([
     ['is truncated', (file) => truncate(file, 1000)],
     ['is rewritten in place with the same size', (file) => writeFile(file, Buffer.alloc(large.length, 'x'))],
-    ['is rewritten in place with the same size and time', rewriteKeepingTime],
+    ['is rewritten in place with the same size and time', (file) => rewriteKeepingTime(file)],
+    ...copyCommands
+      .filter(([command]) => spawnSync(command, ['--version']).status === 0)
+      .map(
+        (command) =>
+          [`is overwritten by \`${command.join(' ')}\``, (file: string) => copyOver(file, command)] as const,
+      ),
     ['has a byte changed', changeLastByte],
   ])(
     'is never sent whole if it %s: the server destroys the socket and keeps running',

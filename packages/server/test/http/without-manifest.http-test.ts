@@ -12,7 +12,7 @@ import { loadSite } from '../../src/load/load-site.ts'
 import type { LoadSiteOptions } from '../../src/load/load-options.ts'
 import { buildFixture, writeFixture } from '../support/build-fixture.ts'
 import { compressibleText } from '../support/compressible-text.ts'
-import { rawRequest } from '../support/raw-request.ts'
+import { requestTwice } from '../support/request-twice.ts'
 import { spawnCommand } from '../support/spawn-command.ts'
 import { startListener } from '../support/start-listener.ts'
 import { startServer } from '../support/start-server.ts'
@@ -71,8 +71,8 @@ describe('a folder without a manifest', () => {
     ])
     for (const target of ['/', '/index.html', '/assets/a-12345678.js', '/data.csv.gz', '/unknown', '/%']) {
       const [left, right] = await Promise.all([
-        rawRequest(described.port, { target }),
-        rawRequest(original.port, { target }),
+        requestTwice(described.port, { target }),
+        requestTwice(original.port, { target }),
       ])
       expect([target, left.status, left.field('ETag'), left.body]).toEqual([
         target,
@@ -91,12 +91,12 @@ describe('a folder without a manifest', () => {
       'b.txt.br': 'lonely',
     })
     const { port } = await startServer(directory)
-    const negotiated = await rawRequest(port, { target: '/a.txt', fields: { 'Accept-Encoding': 'br' } })
+    const negotiated = await requestTwice(port, { target: '/a.txt', fields: { 'Accept-Encoding': 'br' } })
     expect(negotiated.field('Content-Encoding')).toBe('br')
     expect(brotliDecompressSync(negotiated.body).toString()).toBe('original')
-    const variant = await rawRequest(port, { target: '/a.txt.br' })
+    const variant = await requestTwice(port, { target: '/a.txt.br' })
     expect(variant.status).toBe(404)
-    const lonely = await rawRequest(port, { target: '/b.txt.br', fields: { 'Accept-Encoding': 'br' } })
+    const lonely = await requestTwice(port, { target: '/b.txt.br', fields: { 'Accept-Encoding': 'br' } })
     expect([lonely.status, lonely.field('Content-Encoding'), lonely.field('Vary')]).toEqual([
       200,
       undefined,
@@ -119,7 +119,10 @@ describe('a folder without a manifest', () => {
     test.each(names)('does not send them, for every Accept-Encoding: %s', async (host) => {
       const port = await start(host, directory)
       for (const coding of ['zstd', 'br', 'gzip', 'zstd, br, gzip, identity;q=0.1', '*']) {
-        const response = await rawRequest(port, { target: '/app.js', fields: { 'Accept-Encoding': coding } })
+        const response = await requestTwice(port, {
+          target: '/app.js',
+          fields: { 'Accept-Encoding': coding },
+        })
         expect([coding, response.status, response.field('Content-Encoding')]).toEqual([
           coding,
           200,
@@ -128,7 +131,7 @@ describe('a folder without a manifest', () => {
         expect([response.body.toString(), response.field('Vary')]).toEqual([today, undefined])
       }
       for (const { name } of contentCodings) {
-        const sibling = await rawRequest(port, { target: `/${variantPath('app.js', name)}` })
+        const sibling = await requestTwice(port, { target: `/${variantPath('app.js', name)}` })
         expect([sibling.status, sibling.field('Content-Encoding')]).toEqual([200, undefined])
       }
     })
@@ -148,7 +151,7 @@ describe('a folder without a manifest', () => {
       { site: quiet },
     )
     for (const { name } of contentCodings) {
-      const response = await rawRequest(port, { target: '/app.js', fields: { 'Accept-Encoding': name } })
+      const response = await requestTwice(port, { target: '/app.js', fields: { 'Accept-Encoding': name } })
       expect([response.field('Content-Encoding'), response.body.toString()]).toEqual([undefined, text])
     }
   })
@@ -161,7 +164,7 @@ describe('a folder without a manifest', () => {
       site: quiet,
     })
     for (const { name } of contentCodings) {
-      const response = await rawRequest(port, { target: '/app.js', fields: { 'Accept-Encoding': name } })
+      const response = await requestTwice(port, { target: '/app.js', fields: { 'Accept-Encoding': name } })
       expect(response.field('Content-Encoding')).toBe(name)
       expect(response.body).toEqual(await readFile(join(directory, variantPath('app.js', name))))
     }
@@ -186,9 +189,9 @@ describe('Last-Modified of a folder without a manifest', () => {
       { 'If-Unmodified-Since': past },
       { 'If-Range': future, Range: 'bytes=0-1' },
     ]) {
-      const response = await rawRequest(port, { fields })
+      const response = await requestTwice(port, { fields })
       expect([fields, response.status, response.field('Last-Modified')]).toEqual([fields, 200, undefined])
-      const revalidated = await rawRequest(port, {
+      const revalidated = await requestTwice(port, {
         fields: { ...fields, 'If-None-Match': response.field('ETag') ?? '' },
       })
       expect([revalidated.status, revalidated.field('Last-Modified')]).toEqual([304, undefined])
@@ -203,10 +206,10 @@ describe('Last-Modified of a folder without a manifest', () => {
       const args = [directory, '--port', '0', ...workers]
       const { port } = await spawnCommand(args, { env: { SOURCE_DATE_EPOCH: '1700000000' } }).listening
       const date = 'Tue, 14 Nov 2023 22:13:20 GMT'
-      expect((await rawRequest(port)).field('Last-Modified')).toBe(date)
-      expect((await rawRequest(port, { fields: { 'If-Modified-Since': date } })).status).toBe(304)
-      expect((await rawRequest(port, { fields: { 'If-Unmodified-Since': past } })).status).toBe(412)
-      const part = await rawRequest(port, { fields: { 'If-Range': date, Range: 'bytes=0-1' } })
+      expect((await requestTwice(port)).field('Last-Modified')).toBe(date)
+      expect((await requestTwice(port, { fields: { 'If-Modified-Since': date } })).status).toBe(304)
+      expect((await requestTwice(port, { fields: { 'If-Unmodified-Since': past } })).status).toBe(412)
+      const part = await requestTwice(port, { fields: { 'If-Range': date, Range: 'bytes=0-1' } })
       expect([part.status, part.body.length]).toEqual([206, 2])
     },
   )

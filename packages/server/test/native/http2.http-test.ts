@@ -29,6 +29,7 @@ import { startEngineOverTls } from '../support/start-engine-over-tls.ts'
 
 const script = compressibleText(300_000)
 const noError = 0
+const protocolError = 1
 const cancel = 8
 const opened: { destroy(): void }[] = []
 const bound: Transport[] = []
@@ -212,6 +213,56 @@ describe.skipIf(typeof loadEngine() === 'string')('the native engine over HTTP/2
     const [expected, found] = await askBoth(asked)
     expect(found).toEqual(expected)
     expect(found.fields).toMatch(/^:status 400 /)
+  })
+
+  // docs/engine.md lists these differences. The crate h2 treats such fields as errors of the connection.
+  test.each<readonly [string, Readonly<Record<string, string>>]>([
+    ['a control octet in a value', { x: 'a\u0001' }],
+    ['a NUL in a value', { x: '\0' }],
+    ['a DEL in a value', { x: '\u007F' }],
+    ['an upper-case name', { 'X-Y': 'a' }],
+    ['an empty name', { '': 'a' }],
+    ['a space in a name', { 'x y': 'a' }],
+    ['an octet beyond ASCII in :path', { ':path': '/\u00E9' }],
+    ['an octet beyond ASCII in :authority', { ':authority': '\u00E9' }],
+    ['an empty :method', { ':method': '' }],
+    ['a space in :method', { ':method': 'A B' }],
+    ['an unknown pseudo-field', { ':x': 'a' }],
+  ])('ends the session of a request with %s, unlike Node', async (_what, fields) => {
+    for (const name of ['node', 'native'] as const) {
+      const connection = await openRaw(name)
+      connection.request(1, { ':path': '/api/silent' })
+      await vi.waitUntil(() => handled.length === 1)
+      connection.request(3, fields)
+      connection.request(5)
+      if (name === 'native') {
+        const { payload } = await connection.find(({ type }) => type === frameTypes.goAway)
+        expect(payload.readUInt32BE(4)).toBe(protocolError)
+        await connection.closed
+      } else {
+        await connection.find(({ stream, flags }) => stream === 5 && (flags & endStream) > 0)
+        expect(connection.socket.closed).toBe(false)
+      }
+      handled = []
+    }
+  })
+
+  test.each<readonly [string, Readonly<Record<string, string>>]>([
+    ['< in the path', { ':path': '/a<b' }],
+    ['> in the path', { ':path': '/a>b' }],
+    ['` in the path', { ':path': '/a`b' }],
+    ['" in the query', { ':path': '/?a"b' }],
+    ['an escape in :authority', { ':authority': 'local%68ost' }],
+  ])('resets only the stream of a request with %s, which Node answers', async (_what, fields) => {
+    for (const name of ['node', 'native'] as const) {
+      const connection = await openRaw(name)
+      connection.request(1, fields)
+      const { type, payload } = await connection.find(({ stream }) => stream === 1)
+      if (name === 'node') expect(type).toBe(frameTypes.headers)
+      else expect([type, payload.readUInt32BE()]).toEqual([frameTypes.resetStream, protocolError])
+      connection.request(3)
+      await connection.find(({ stream, flags }) => stream === 3 && (flags & endStream) > 0)
+    }
   })
 
   test("relays the client's address", async () => {

@@ -46,6 +46,10 @@ beforeAll(async () => {
   const handle = createHandler(site)
   // Node answers this path, also with a large body.
   const listener: RequestListener = (request, response) => {
+    if (request.url === '/never') {
+      response.setTimeout(0)
+      return
+    }
     const isNodes = request.url?.startsWith('/node/') === true
     if (isNodes) request.url = request.url?.slice('/node'.length) ?? '/'
     if (isNodes) streamed(request, response)
@@ -199,6 +203,14 @@ describe.skipIf(process.platform !== 'linux')('a client that', () => {
       const [node, native] = await Promise.all(engines.map((engine) => receiveAll(engine, act)))
       expect(node).toMatch(new RegExp(`^HTTP/1\\.1 ${status}`))
       expect(native).toBe(node)
+    },
+  )
+
+  test.concurrent.each([formatRequest({}), formatRequest({ target: '/none' }), 'GET / HT'])(
+    'closes its half is cut off by the limit if %j waits behind a request that is never answered',
+    async (pipelined) => {
+      const request = formatRequest({ target: '/never' }) + pipelined
+      expect(await receiveAll('native', (socket) => socket.end(request))).toBe('')
     },
   )
 

@@ -131,6 +131,78 @@ describe('an application behind the build, over HTTP/2', () => {
       expect(headers).not.toHaveProperty(name)
   })
 
+  test.each(['\x7F', '\x01', '\n', '\0', '\u0101'])(
+    'gets ERR_INVALID_CHAR for %j in a field, as over HTTP/1.1',
+    async (octet) => {
+      const port = await serveWith(
+        `const bad = ${JSON.stringify(`a${octet}b`)}
+        const link = '</a.js>; rel=preload'
+        export default (req, res) => {
+          const codes = {}
+          const call = (name, ...given) => {
+            try { res[name](...given) } catch ({ code }) { (codes[name] ??= []).push(code) }
+          }
+          call('setHeader', 'x', bad)
+          call('setHeader', 'x', ['a', bad])
+          call('appendHeader', 'x', bad)
+          call('writeHead', 200, { x: bad })
+          call('writeHead', 200, 'OK', ['y', 'a', 'x', bad])
+          call('addTrailers', { x: bad })
+          if (req.httpVersionMajor === 2) {
+            call('writeEarlyHints', { link, x: bad })
+            call('writeEarlyHints', { link: [link + bad] })
+            call('setHeader', 'x' + bad, 'a')
+          }
+          res.end(JSON.stringify(codes))
+        }`,
+      )
+      const invalid = 'ERR_INVALID_CHAR'
+      const overBoth = {
+        setHeader: [invalid, invalid],
+        appendHeader: [invalid],
+        writeHead: [invalid, invalid],
+        addTrailers: [invalid],
+      }
+      const { headers, body } = await ask(port, {})
+      expect(JSON.parse(body.toString())).toEqual({
+        ...overBoth,
+        setHeader: [...overBoth.setHeader, 'ERR_INVALID_HTTP_TOKEN'],
+        writeEarlyHints: [invalid, invalid],
+      })
+      expect(headers).not.toHaveProperty('x')
+      const overHttp1 = await rawRequest(port, { target: '/api' }, dialTls)
+      expect(JSON.parse(overHttp1.body.toString())).toEqual(overBoth)
+    },
+  )
+
+  test('loses only the stream on which it adds an invalid trailer', async () => {
+    const stderr = vi.spyOn(process.stderr, 'write').mockReturnValue(true)
+    const port = await serveWith(
+      `let finish
+      export default async (req, res) => {
+        res.write('part')
+        if (req.url === '/api') return await new Promise((resolve) => { finish = () => resolve(res.end('end')) })
+        await new Promise(setImmediate)
+        if (req.url === '/bad') res.addTrailers({ x: 'a\\x01' })
+        else finish()
+        res.end()
+      }`,
+    )
+    const session = connectHttp2(`https://127.0.0.1:${port}`, { rejectUnauthorized: false })
+    const request = async (path: string): Promise<string> => {
+      const stream = session.request({ ':path': path })
+      await once(stream, 'response')
+      return (await buffer(stream)).toString()
+    }
+    const running = session.request({ ':path': '/api' })
+    await once(running, 'response')
+    await expect(request('/bad')).rejects.toThrow('NGHTTP2_INTERNAL_ERROR')
+    expect(await request('/finish')).toBe('part')
+    expect((await buffer(running)).toString()).toBe('partend')
+    session.destroy()
+    stderr.mockRestore()
+  })
+
   test('has its stream reset with an error if it destroys its response', async () => {
     const stderr = vi.spyOn(process.stderr, 'write').mockReturnValue(true)
     const port = await serveWith('export default (req, res) => { res.write("part", () => res.destroy()) }')

@@ -133,7 +133,7 @@ pub struct EngineTable {
 pub struct EngineFile {
     pub path: String,
     pub state: String,
-    pub has_digest: bool,
+    pub sha256: Option<String>,
 }
 
 /// A certificate, its key and the protocols for ALPN.
@@ -441,7 +441,7 @@ impl From<EngineFile> for FileParts {
         Self {
             path: file.path.into(),
             state: file.state,
-            has_digest: file.has_digest,
+            sha256: file.sha256,
         }
     }
 }

@@ -23,7 +23,7 @@ pub struct Bodies {
 pub struct FileParts {
     pub path: PathBuf,
     pub state: String,
-    pub has_digest: bool,
+    pub sha256: Option<String>,
 }
 
 impl Bodies {
@@ -40,7 +40,7 @@ impl Bodies {
 
     fn open(&self) {
         let open = |file: &FileParts| {
-            StreamedFile::open(&file.path, &file.state, file.has_digest).map(Arc::new)
+            StreamedFile::open(&file.path, &file.state, file.sha256.clone()).map(Arc::new)
         };
         self.streamed
             .get_or_init(|| self.files.iter().map(open).collect());

@@ -279,7 +279,9 @@ impl Relay<'_> {
 
     /// While output for the client is pending, the engine's time limit applies. Otherwise, Node's time limits apply.
     fn note_progress(&mut self) {
-        let phase = if self.down.is_holding() {
+        // Node does not know yet that the client has closed its half after pipelined requests.
+        let is_half_closed = self.client_has_ended && !self.pipelined.is_empty();
+        let phase = if self.down.is_holding() || is_half_closed {
             Phase::Sending
         } else {
             Phase::Node

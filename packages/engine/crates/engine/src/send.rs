@@ -155,6 +155,7 @@ async fn stream_file(
 ) -> io::Result<()> {
     let (mut at, mut noted) = (0, 0);
     let mut is_read = false;
+    let mut state = file.state();
     while at < length {
         await_turn(connection).await;
         let attempt = || {
@@ -172,9 +173,7 @@ async fn stream_file(
             // Hold back the last bytes until the file is known to be unchanged. A client must never receive a complete
             // body of mixed contents.
             let is_last = at + chunk.len() as u64 == length;
-            if chunk.is_empty() || (is_last && !file.is_as_before()) {
-                let path = file.path().to_owned();
-                thread.shared.emit(Event::Changed(path));
+            if chunk.is_empty() || (is_last && !file.is_in(state)) {
                 return Err(io::ErrorKind::InvalidData.into());
             }
             let taken = connection.stream.try_write(chunk)?;
@@ -188,6 +187,15 @@ async fn stream_file(
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                 read_in_background(file.clone(), at).await;
                 is_read = true;
+            }
+            Err(error) if error.kind() == io::ErrorKind::InvalidData => {
+                connection.enter_phase(Phase::Sending, thread);
+                let Some(verified) = file.verify().await.filter(|now| *now != state) else {
+                    let path = file.path().to_owned();
+                    thread.shared.emit(Event::Changed(path));
+                    return Err(error);
+                };
+                state = verified;
             }
             Err(error) => return Err(error),
         }

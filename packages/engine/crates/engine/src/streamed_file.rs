@@ -2,20 +2,28 @@ use std::fs::File;
 use std::io::{self, IoSliceMut};
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use aws_lc_rs::digest::{Context, SHA256};
 use rustix::fs::{Mode, OFlags, open};
+use tokio::sync::Mutex;
+use tokio::task::spawn_blocking;
+
+use crate::thread::READ_BUFFER;
 
 /// An open file of the build whose body is not in memory. All answers share it.
 pub struct StreamedFile {
     file: File,
     path: PathBuf,
     state: State,
-    has_digest: bool,
+    sha256: Option<String>,
+    /// A later state, and whether the file then had the expected digest. All answers share the comparison.
+    compared: Mutex<Option<(State, bool)>>,
 }
 
 /// Detects changes of a file, like `fingerprintOf` and `changeTimeOf` of the server.
 #[derive(Clone, Copy, PartialEq, Eq)]
-struct State {
+pub struct State {
     /// Size, modification time, device and inode.
     fingerprint: [i128; 4],
     change_time: i128,
@@ -25,9 +33,7 @@ struct State {
 impl StreamedFile {
     /// Opens a file. Returns `None` if its fingerprint or change time differs from `expected`; Node then checks it more
     /// closely.
-    ///
-    /// `has_digest` is whether the server has verified its bytes with a digest.
-    pub fn open(path: &Path, expected: &str, has_digest: bool) -> Option<Self> {
+    pub fn open(path: &Path, expected: &str, sha256: Option<String>) -> Option<Self> {
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let file = File::from(open(path, flags, Mode::empty()).ok()?);
         let state = State::of(&file).ok()?;
@@ -35,7 +41,8 @@ impl StreamedFile {
             file,
             path: path.to_owned(),
             state,
-            has_digest,
+            sha256,
+            compared: Mutex::default(),
         })
     }
 
@@ -50,15 +57,59 @@ impl StreamedFile {
         })
     }
 
-    /// Returns whether an answer may end with the file's bytes, like `isAsBefore` of the server. Removing a name of the
-    /// file is not a change.
-    pub fn is_as_before(&self) -> bool {
-        State::of(&self.file).is_ok_and(|now| {
-            let is_untouched = now.change_time == self.state.change_time
-                || now.links != self.state.links
-                || self.has_digest;
-            now.fingerprint == self.state.fingerprint && is_untouched
-        })
+    /// The state when it was opened.
+    pub fn state(&self) -> State {
+        self.state
+    }
+
+    pub fn is_in(&self, state: State) -> bool {
+        State::of(&self.file).is_ok_and(|now| now == state)
+    }
+
+    /// Returns the file's present state if an answer may end with its bytes, like `isAsBefore` of the server. Reads the
+    /// file if its change time differs, because other bytes may have the same modification time.
+    pub async fn verify(self: &Arc<Self>) -> Option<State> {
+        let mut compared = self.compared.lock().await;
+        let now = State::of(&self.file).ok()?;
+        if now == self.state {
+            return Some(now);
+        }
+        if now.fingerprint != self.state.fingerprint {
+            return None;
+        }
+        if self.sha256.is_none() {
+            // Removing a name of the file is not a change.
+            return (now.links != self.state.links).then_some(now);
+        }
+        let is_same = match *compared {
+            Some((state, is_same)) if state == now => is_same,
+            _ => {
+                let file = self.clone();
+                let digest = spawn_blocking(move || file.digest()).await.ok()?.ok()?;
+                Some(digest) == self.sha256
+            }
+        };
+        *compared = Some((now, is_same));
+        is_same.then_some(now)
+    }
+
+    fn digest(&self) -> io::Result<String> {
+        let mut context = Context::new(&SHA256);
+        let buffer = &mut vec![0; READ_BUFFER];
+        let mut at = 0;
+        loop {
+            let count = self.read(buffer, at)?;
+            if count == 0 {
+                let digest = context.finish();
+                return Ok(digest
+                    .as_ref()
+                    .iter()
+                    .map(|byte| format!("{byte:02x}"))
+                    .collect());
+            }
+            context.update(&buffer[..count]);
+            at += count as u64;
+        }
     }
 
     /// Reads from the page cache. Fails with `WouldBlock` if it does not contain the bytes.

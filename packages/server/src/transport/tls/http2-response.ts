@@ -1,3 +1,4 @@
+import { validateHeaderName, validateHeaderValue } from 'node:http'
 import { constants, type Http2ServerRequest, Http2ServerResponse } from 'node:http2'
 import { callMethodOf, markEnded, rejectWriteAfterEnd } from '../../send/intercept.ts'
 import { minimumReservation } from '../../send/reserve-memory.ts'
@@ -71,11 +72,31 @@ export class Http2Response<
 
   /** RFC 9113 §8.2.2: drops connection fields, which an HTTP/1.1 application may set. */
   override setHeader(name: string, value: number | string | readonly string[]): void {
-    if (!connectionFields.has(name.toLowerCase())) super.setHeader(name, value)
+    if (connectionFields.has(name.toLowerCase())) return
+    expectValidField(name, value)
+    super.setHeader(name, value)
   }
 
   override appendHeader(name: string, value: string | string[]): void {
-    if (!connectionFields.has(name.toLowerCase())) super.appendHeader(name, value)
+    if (connectionFields.has(name.toLowerCase())) return
+    expectValidField(name, value)
+    super.appendHeader(name, value)
+  }
+
+  override writeHead(status: number, ...given: readonly unknown[]): this {
+    expectValidFields(given.at(-1))
+    callMethodOf(Http2ServerResponse.prototype, 'writeHead', this, [status, ...given])
+    return this
+  }
+
+  override writeEarlyHints(hints: Record<string, string | string[]>): void {
+    expectValidFields(hints)
+    super.writeEarlyHints(hints)
+  }
+
+  override addTrailers(trailers: Parameters<Http2ServerResponse['addTrailers']>[0]): void {
+    expectValidFields(trailers)
+    super.addTrailers(trailers)
   }
 }
 
@@ -89,6 +110,24 @@ const connectionFields: ReadonlySet<string> = new Set([
   'transfer-encoding',
   'upgrade',
 ])
+
+/** Checks the fields of a head: an object, names and values in turn, or pairs of them. */
+function expectValidFields(fields: unknown): void {
+  if (typeof fields !== 'object' || fields === null) return
+  const list: readonly unknown[] = Array.isArray(fields) ? fields : Object.entries(fields).flat()
+  if (Array.isArray(list[0])) for (const pair of list) expectValidFields(pair)
+  else for (let at = 0; at < list.length; at += 2) expectValidField(String(list[at]), list[at + 1])
+}
+
+/**
+ * Throws the errors that Node throws over HTTP/1.1. Over HTTP/2, Node would send the octets, and a proxy may
+ * end the session because of them.
+ */
+function expectValidField(name: string, value: unknown): void {
+  // Node rejects pseudo-fields and missing values with errors of HTTP/2.
+  if (!name.startsWith(':')) validateHeaderName(name)
+  if (value !== undefined) validateHeaderValue(name, String(value))
+}
 
 /**
  * Ignores `writableEnded` of this response, because a response that is being compressed is ended and still

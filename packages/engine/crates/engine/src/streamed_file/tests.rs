@@ -3,6 +3,8 @@ use std::path::PathBuf;
 
 use super::*;
 
+const SHA256_OF_TEXT: &str = "982d9e3eb996f559e633f4d194def3761d909f5a3b647d1a851fead67c32c9d1";
+
 /// A temporary file, removed when it is dropped.
 struct Sample(PathBuf);
 
@@ -19,14 +21,26 @@ impl Sample {
         State::of(&file).expect("the file is open").to_text()
     }
 
-    fn open(&self, has_digest: bool) -> StreamedFile {
-        StreamedFile::open(&self.0, &self.state(), has_digest).expect("the file is unchanged")
+    fn open(&self, sha256: Option<&str>) -> Arc<StreamedFile> {
+        let sha256 = sha256.map(str::to_owned);
+        let file = StreamedFile::open(&self.0, &self.state(), sha256);
+        Arc::new(file.expect("the file is unchanged"))
     }
 
     fn write(&self, text: &str) {
         // Change times have the resolution of the system's clock ticks.
         std::thread::sleep(std::time::Duration::from_millis(20));
         fs::write(&self.0, text).expect("the file exists");
+    }
+
+    fn rewrite_keeping_time(&self, text: &str) {
+        let before = fs::metadata(&self.0).and_then(|found| found.modified());
+        self.write(text);
+        File::options()
+            .write(true)
+            .open(&self.0)
+            .and_then(|file| file.set_modified(before?))
+            .expect("the file exists");
     }
 }
 
@@ -39,37 +53,53 @@ impl Drop for Sample {
 #[test]
 fn opens_a_file_only_in_the_expected_state() {
     let sample = Sample::new("states", "text");
-    assert!(sample.open(true).is_unchanged());
+    assert!(sample.open(None).is_unchanged());
     let before = sample.state();
     sample.write("next");
-    assert!(StreamedFile::open(&sample.0, &before, true).is_none());
-    assert!(StreamedFile::open(&sample.0, "", true).is_none());
-    assert!(StreamedFile::open(Path::new("/nowhere"), &before, true).is_none());
+    assert!(StreamedFile::open(&sample.0, &before, None).is_none());
+    assert!(StreamedFile::open(&sample.0, "", None).is_none());
+    assert!(StreamedFile::open(Path::new("/nowhere"), &before, None).is_none());
     let link = Sample::new("link", "");
     fs::remove_file(&link.0).expect("the file exists");
     std::os::unix::fs::symlink(&sample.0, &link.0).expect("the folder is writable");
-    assert!(StreamedFile::open(&link.0, &sample.state(), true).is_none());
+    assert!(StreamedFile::open(&link.0, &sample.state(), None).is_none());
 }
 
-#[test]
-fn distinguishes_a_changed_file_from_a_removed_name() {
+#[tokio::test]
+async fn distinguishes_a_changed_file_from_a_removed_name() {
     let sample = Sample::new("changes", "text");
-    for has_digest in [false, true] {
-        let removed = sample.open(has_digest);
+    for sha256 in [None, Some(SHA256_OF_TEXT)] {
+        let removed = sample.open(sha256);
         fs::remove_file(&sample.0).expect("the file exists");
         assert!(!removed.is_unchanged(), "Node checks it more closely");
-        assert!(removed.is_as_before());
+        assert!(removed.verify().await.is_some());
         sample.write("text");
-        let changed = sample.open(has_digest);
+        let changed = sample.open(sha256);
         sample.write("next");
-        assert!(!changed.is_unchanged() && !changed.is_as_before());
+        assert!(!changed.is_unchanged() && changed.verify().await.is_none());
+        sample.write("text");
+    }
+}
+
+#[tokio::test]
+async fn compares_the_bytes_of_a_file_with_its_previous_time() {
+    let sample = Sample::new("digests", "text");
+    let known = sample.open(Some(SHA256_OF_TEXT));
+    let unknown = sample.open(None);
+    for (text, is_same) in [("next", false), ("text", true), ("next", false)] {
+        sample.rewrite_keeping_time(text);
+        assert!(!known.is_in(known.state()));
+        let verified = known.verify().await;
+        assert_eq!(verified.is_some(), is_same);
+        assert!(verified.is_none_or(|state| known.is_in(state)));
+        assert!(unknown.verify().await.is_none());
     }
 }
 
 #[test]
 fn reads_available_bytes() {
     let sample = Sample::new("reads", "0123456789");
-    let file = sample.open(true);
+    let file = sample.open(None);
     let mut buffer = [0; 4];
     assert_eq!(file.read(&mut buffer, 8).expect("the file is open"), 2);
     // The bytes are in the page cache. Some file systems cannot report that.
