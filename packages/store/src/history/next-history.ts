@@ -1,4 +1,4 @@
-import type { History, HistoryRow } from '../layout.ts'
+import { type History, type HistoryRow, keyIn } from '../layout.ts'
 
 /*
  * The changes of a history. Times are the store's, in milliseconds since the epoch. A row is never older than the row
@@ -18,6 +18,14 @@ export function withRestored(history: History, row: HistoryRow, time: number): H
 /** Returns a history with only the rows of these builds. */
 export function withOnly(history: History, ids: ReadonlySet<string>): History {
   return { ...history, history: history.history.filter(({ id }) => ids.has(id)) }
+}
+
+/** Returns a history with only the suffixes of these keys. */
+export function withOnlySuffixes(history: History, keys: ReadonlySet<string>): History {
+  const kept = Object.entries(history.suffixes ?? {}).filter(([plainKey]) =>
+    keys.has(keyIn(history, plainKey)),
+  )
+  return { ...history, suffixes: Object.fromEntries(kept) }
 }
 
 /**

@@ -1,10 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import { setTimeout } from 'node:timers/promises'
 import { OperatorError } from '@serve-dist/manifest'
 import { reasonOf } from '@serve-dist/foundation/files/file-error'
 import type { StoreBackend, Stoppable } from '../backend.ts'
 import { currentKey, type History, layoutVersion, stringifyHistory } from '../layout.ts'
-import type { ObservedStore } from '../observe-store.ts'
 import { readDocument, readHistory } from '../read-documents.ts'
 
 /** The history and its version. */
@@ -23,37 +21,10 @@ export interface SwapOptions {
 
 const nothing: Head = { history: { version: layoutVersion, history: [] }, version: null }
 
-/** Reads the history without waiting for deletions. */
+/** Reads the history. */
 export async function readHead(store: StoreBackend, options?: Stoppable): Promise<Head> {
   const read = await readHistory(store, undefined, options)
   return read === undefined || read === 'unchanged' ? nothing : read
-}
-
-/** The time that a deletion may hold the history, in milliseconds. Other jobs wait that long for a killed process. */
-export const leaseMilliseconds = 60_000
-
-const [shortestWait, longestWait] = [50, 1000]
-
-/**
- * Reads the history when no other process deletes objects. All objects that are listed afterwards stay until the
- * history changes. The wait ends at the time that the other process announced, and after one lease at the latest,
- * because that process's clock can be wrong.
- */
-export async function readHeadAfterDeletion(
-  store: ObservedStore,
-  { signal }: Stoppable = {},
-  longest: number = leaseMilliseconds,
-): Promise<Head> {
-  let seen: { readonly until: string; readonly since: number } | undefined
-  for (let wait = shortestWait; ; wait = Math.min(2 * wait, longestWait)) {
-    const head = await readHead(store, { signal })
-    const { deletesUntil } = head.history
-    if (deletesUntil === undefined || Date.parse(deletesUntil) < store.now()) return head
-    const now = performance.now()
-    if (seen?.until !== deletesUntil) seen = { until: deletesUntil, since: now }
-    if (now - seen.since > longest) return head
-    await setTimeout(wait, undefined, { signal })
-  }
 }
 
 /**

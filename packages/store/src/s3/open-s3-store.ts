@@ -212,11 +212,21 @@ export async function openS3Store(place: string, settings: S3ClientConfig = {}):
     async delete(key, { signal } = {}) {
       checkKey(key)
       const abort = signal === undefined ? {} : { abortSignal: signal }
+      let isSettled = true
+      const attempt = async (): Promise<void> => {
+        try {
+          await client.send(new sdk.DeleteObjectCommand(objectAt(key)), abort)
+        } catch (error) {
+          if (!s3FailureOf(error).isAnswered) isSettled = false
+          throw error
+        }
+      }
       try {
-        await retry(async () => await client.send(new sdk.DeleteObjectCommand(objectAt(key)), abort), signal)
+        await retry(attempt, signal)
       } catch (error) {
         if (s3FailureOf(error).code !== 'NoSuchKey') throw failed('delete', key, error, signal)
       }
+      return isSettled ? undefined : 'unsettled'
     },
 
     async honoursConditions({ signal } = {}) {
