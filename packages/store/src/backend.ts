@@ -28,6 +28,7 @@ export interface StoreBackend {
    * `replaces`, the write is unconditional.
    * @returns `'conflict'` if the object does not have the version `replaces`. A retried write can conflict with its own
    * first attempt, if the response to that attempt was lost.
+   * @throws UnansweredError if an attempt had no answer, so that it may still run at any later time.
    */
   put(key: string, content: Content, options?: PutOptions): Promise<Written | 'conflict'>
   /**

@@ -12,7 +12,10 @@ import { observeStore } from './observe-store.ts'
 import { isDocumentError, readGeneration } from './read-documents.ts'
 
 /** Options of a rollback. */
-export interface RollbackOptions extends Pick<ChangeOptions, 'isDryRun' | 'isSinglePublisher' | 'signal'> {
+export interface RollbackOptions extends Pick<
+  ChangeOptions,
+  'isDryRun' | 'isSinglePublisher' | 'lookFor' | 'signal'
+> {
   /**
    * The id of a build or a prefix of it.
    *

@@ -114,12 +114,12 @@ async function deleteObjects(
 async function endDeletion(
   store: ObservedStore,
   { head, uuid }: { readonly head: Head; readonly uuid: string },
-  { isSinglePublisher }: SwapOptions,
+  { isSinglePublisher, lookFor }: SwapOptions,
 ): Promise<void> {
   for (let found = head; found.history.deletions?.includes(uuid) === true; found = await readHead(store)) {
     const deletions = found.history.deletions.filter((other) => other !== uuid)
     const next = { ...found.history, deletions }
-    if ((await swapHistory(store, found, next, { isSinglePublisher })) !== undefined) break
+    if ((await swapHistory(store, found, next, { isSinglePublisher, lookFor })) !== undefined) break
   }
   await store.delete(deletionKey(uuid))
 }
