@@ -11,6 +11,7 @@ import {
   type PublishProgress,
   publish,
   purge,
+  readGeneration,
   rollback,
 } from '../../src/index.ts'
 import { blobKey, currentKey, generationKey } from '../../src/layout.ts'
@@ -24,6 +25,7 @@ import {
   keysIn,
   manifestOf,
   rowsOf,
+  textAt,
 } from '../support/read-store.ts'
 import { expectRefusal } from '../../../server/test/support/expect-refusal.ts'
 
@@ -147,6 +149,32 @@ describe('publish', () => {
     const store = await storeOf(first, second)
     await store.put(await keyOf(store, generationKey(second.id)), Buffer.from('{'))
     await publish(second.directory, store)
+    expect(await faultsOf(store)).toEqual([])
+  })
+
+  test.each<[string, (text: string) => string]>([
+    ['another media type', (text) => text.replace('text/html', 'text/plain')],
+    ['a renamed asset', (text) => text.replaceAll('vendor.js', 'vendor2.js')],
+  ])('replaces a manifest that was damaged: %s', async (_what, damage) => {
+    const store = await storeOf(first, second)
+    const key = await keyOf(store, generationKey(second.id))
+    const text = (await textAt(store, key)) ?? ''
+    expect(damage(text)).not.toBe(text)
+    await store.put(key, Buffer.from(damage(text)))
+    await expectRefusal(readGeneration(store, second.id), 'SD_STORE_INVALID', /does not match its digest/)
+    await publish(second.directory, store, { isForced: true, isVerified: true })
+    expect(await textAt(store, await keyOf(store, generationKey(second.id)))).toBe(text)
+    expect((await readGeneration(store, second.id)).buildId).toBe(second.id)
+  })
+
+  test('records the digest of a manifest in a store of version 1', async () => {
+    const store = await storeOf(first)
+    const rows = await rowsOf(store)
+    const text = (await textAt(store, await keyOf(store, generationKey(first.id)))) ?? ''
+    await store.put(generationKey(first.id), Buffer.from(text.replace('text/html', 'text/plain')))
+    await store.put(currentKey, Buffer.from(`{"version":1,"history":${JSON.stringify(rows)}}`))
+    expect(await publish(first.directory, store)).toMatchObject({ wasCurrent: true })
+    expect(await textAt(store, await keyOf(store, generationKey(first.id)))).toBe(text)
     expect(await faultsOf(store)).toEqual([])
   })
 
