@@ -33,6 +33,11 @@ describe('a history', () => {
     ['another version', '{"version":3}', 'expected version 2 of the layout, found 3'],
     ['no rows', '{"version":1}', '$.history: expected a list'],
     [
+      'too many rows',
+      `{"version":2,"history":[${Array.from({ length: 200_000 }, () => '{}').join()}]}`,
+      '$.history: expected at most 100000 rows, found 200000',
+    ],
+    [
       'a row without its number',
       stringifyHistory(history).replace('"number":2,', ''),
       '$.history[0].number: expected a whole number',

@@ -101,6 +101,9 @@ export interface HistoryRow {
   readonly restores?: number
 }
 
+/** Far more than a site is ever published. Their arrays would not fit on the stack as arguments. */
+const mostRows = 100_000
+
 const historySchema = s.objectOf<History>({
   version: s.converted(s.oneOf([1, layoutVersion]), () => layoutVersion),
   history: s.listOf(
@@ -146,11 +149,14 @@ export function blobsOf({ files }: Manifest): readonly NamedBlob[] {
  */
 export function parseHistory(json: string, place: string): History {
   const document = parseJson(json)
-  const { version }: { readonly version?: unknown } = Object(document)
+  const { version, history }: { readonly version?: unknown; readonly history?: unknown } = Object(document)
   if (version !== 1 && version !== layoutVersion) {
     throw invalid(place, [
       `expected version ${layoutVersion} of the layout, found ${JSON.stringify(version) ?? 'none'}. Use the same release of serve-dist as the publisher.`,
     ])
+  }
+  if (Array.isArray(history) && history.length > mostRows) {
+    throw invalid(place, [`$.history: expected at most ${mostRows} rows, found ${history.length}`])
   }
   return s.read(historySchema, document, '$', (problems) => invalid(place, problems))
 }

@@ -51,9 +51,9 @@ function withFirstRow(history: History, row: Pick<HistoryRow, 'id' | 'restores'>
   const [current, ...earlier] = history.history
   const number = (current?.number ?? 0) + 1
   const published = timeAfter(current, time)
-  const rows: HistoryRow[] = [{ number, published, ...row }]
-  if (current !== undefined) rows.push({ ...current, superseded: published }, ...earlier)
-  return { ...history, history: rows }
+  const first = { number, published, ...row }
+  const others = current === undefined ? [] : [{ ...current, superseded: published }, ...earlier]
+  return { ...history, history: [first, ...others] }
 }
 
 function timeAfter(row: HistoryRow | undefined, time: number): string {
