@@ -62,6 +62,6 @@ function timeAfter(row: HistoryRow | undefined, time: number): string {
 }
 
 /** Formats a time in milliseconds since the epoch as ISO 8601 without fractions. */
-export function isoSeconds(time: number): string {
+function isoSeconds(time: number): string {
   return new Date(time).toISOString().replace(/\.\d{3}Z$/, 'Z')
 }

@@ -49,21 +49,6 @@ export async function openS3Store(place: string, settings: S3ClientConfig = {}):
       ? signal.reason
       : storeUnavailable({ place, verb, key }, error, s3FailureOf(error).reason)
 
-  /** Retries a request that changes an object. `isSettled` becomes false if an attempt has no answer. */
-  const retryChange = async <Output>(
-    change: { isSettled: boolean },
-    attempt: () => Promise<Output>,
-    signal: AbortSignal | undefined,
-  ): Promise<Output> =>
-    await retry(async () => {
-      try {
-        return await attempt()
-      } catch (error) {
-        change.isSettled &&= s3FailureOf(error).isAnswered
-        throw error
-      }
-    }, signal)
-
   const get = async (key: string, more: Partial<GetObjectCommandInput>, signal?: AbortSignal) =>
     await client.send(new sdk.GetObjectCommand({ ...objectAt(key), ...more }), {
       ...(signal !== undefined && { abortSignal: signal }),
@@ -257,6 +242,22 @@ export async function openS3Store(place: string, settings: S3ClientConfig = {}):
     },
   }
   return store
+}
+
+/** Retries a request that changes an object. `isSettled` becomes false if an attempt has no answer. */
+async function retryChange<Output>(
+  change: { isSettled: boolean },
+  attempt: () => Promise<Output>,
+  signal: AbortSignal | undefined,
+): Promise<Output> {
+  return await retry(async () => {
+    try {
+      return await attempt()
+    } catch (error) {
+      change.isSettled &&= s3FailureOf(error).isAnswered
+      throw error
+    }
+  }, signal)
 }
 
 function hasHeaders(request: unknown): request is { headers: Record<string, string | undefined> } {

@@ -104,7 +104,7 @@ function stepsOf(
     tries: process.tries + 1,
     keys: [],
   }
-  const letters = [...(change.build ?? '')]
+  const letters = (change.build ?? '').split('')
 
   switch (process.step) {
     case 'read':

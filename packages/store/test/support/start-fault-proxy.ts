@@ -99,12 +99,14 @@ export async function startFaultProxy(s3: S3Server): Promise<FaultProxy> {
 
   async function forwardLate(incoming: IncomingMessage, released: Promise<unknown>): Promise<void> {
     const body = await buffer(incoming)
-    const late = released.then(async () => {
+    const forward = async (): Promise<void> => {
+      await released
       const { method = 'GET', headers, url = '/' } = incoming
       const onward = request(new URL(url, s3.endpoint), { method, headers, setHost: false }).end(body)
       const [reply]: IncomingMessage[] = await once(onward, 'response')
       if (reply !== undefined) await buffer(reply)
-    })
+    }
+    const late = forward()
     running.add(late)
     await late
   }
