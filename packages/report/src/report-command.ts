@@ -1,6 +1,7 @@
 import { type Download, type Manifest, OperatorError } from '@serve-dist/manifest'
 import { describeUnknownName } from '@serve-dist/foundation/text/describe-unknown-name'
-import { mkdir, writeFile } from 'node:fs/promises'
+import { makeFolder } from '@serve-dist/foundation/files/make-folder'
+import { writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { budgetProblems } from './budgets/check-budgets.ts'
 import { parseBudgets } from './budgets/parse-budgets.ts'
@@ -100,7 +101,7 @@ export async function reportCommand(
 
 async function writeReport(file: string, text: string): Promise<void> {
   try {
-    await mkdir(dirname(file), { recursive: true })
+    await makeFolder(dirname(file))
     await writeFile(file, text)
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)

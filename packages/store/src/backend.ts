@@ -28,10 +28,16 @@ export interface StoreBackend {
    * `replaces`, the write is unconditional.
    * @returns `'conflict'` if the object does not have the version `replaces`. A retried write can conflict with its own
    * first attempt, if the response to that attempt was lost.
+   * @throws UnansweredError if an attempt had no answer, so that it may still run at any later time.
    */
   put(key: string, content: Content, options?: PutOptions): Promise<Written | 'conflict'>
-  /** Deletes an object, if it exists. Sends no further request after `signal` aborts. */
-  delete(key: string, options?: Stoppable): Promise<void>
+  /**
+   * Deletes an object, if it exists. Sends no further request after `signal` aborts.
+   *
+   * @returns `'unsettled'` if an earlier attempt had no answer. Such an attempt may still run at any later time, as may
+   * one of a call that rejects.
+   */
+  delete(key: string, options?: Stoppable): Promise<void | 'unsettled'>
   /** Returns whether `put` honours `replaces`. Some S3-compatible servers ignore the condition without an error. */
   honoursConditions(options?: Stoppable): Promise<boolean>
 }

@@ -27,6 +27,12 @@ export interface ChangeOptions {
    * @default 24 hours
    */
   readonly protectedFor?: number | undefined
+  /**
+   * The time in milliseconds to look for the outcome if the last write had no answer.
+   *
+   * @default 60 seconds
+   */
+  readonly lookFor?: number | undefined
   readonly signal?: AbortSignal | undefined
 }
 
@@ -36,9 +42,11 @@ export interface ResolvedChangeOptions {
   readonly isSinglePublisher: boolean
   readonly concurrency: number
   readonly protectedFor: number
+  readonly lookFor: number
   readonly signal: AbortSignal | undefined
 }
 
+const milliseconds = s.expecting<number>('a number of milliseconds', (value) => typeof value === 'number')
 const changeSchema = s.objectOf<ResolvedChangeOptions>({
   isDryRun: s.withDefault(s.trueOrFalse, () => false),
   isSinglePublisher: s.withDefault(s.trueOrFalse, () => false),
@@ -50,10 +58,8 @@ const changeSchema = s.objectOf<ResolvedChangeOptions>({
     ),
     () => 16,
   ),
-  protectedFor: s.withDefault(
-    s.expecting<number>('a number of milliseconds', (value) => typeof value === 'number'),
-    () => 24 * 60 * 60 * 1000,
-  ),
+  protectedFor: s.withDefault(milliseconds, () => 24 * 60 * 60 * 1000),
+  lookFor: s.withDefault(milliseconds, () => 60_000),
   signal: s.optional(s.abortSignal),
 })
 

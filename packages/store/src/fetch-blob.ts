@@ -4,7 +4,7 @@ import type { Readable } from 'node:stream'
 import { OperatorError } from '@serve-dist/manifest'
 import { reasonOf } from '@serve-dist/foundation/files/file-error'
 import type { StoreBackend, Stoppable } from './backend.ts'
-import { blobKey, type NamedBlob } from './layout.ts'
+import { blobKey, type History, keyIn, type NamedBlob } from './layout.ts'
 import { storeUnavailable } from './store-error.ts'
 import { timeLimitFor, withTimeLimit } from './with-time-limit.ts'
 
@@ -15,6 +15,7 @@ const tries = 2
  * Downloads a blob to a temporary file, checks its size and digest, and renames it. Does not flush the file.
  *
  * @param to - the path of the file, in an existing folder.
+ * @param options - `history`: has the key of the blob. Without it, the plain key is read.
  * @throws OperatorError `SD_STORE_INVALID` if the store has other bytes, `SD_WRITE_FAILED` if the file cannot be
  * written.
  */
@@ -22,9 +23,12 @@ export async function fetchBlob(
   store: StoreBackend,
   { sha256, size }: NamedBlob,
   to: string,
-  { signal: given }: Stoppable = {},
+  {
+    history = {},
+    signal: given,
+  }: Stoppable & { readonly history?: Pick<History, 'suffixes'> | undefined } = {},
 ): Promise<'fetched' | 'missing'> {
-  const key = blobKey(sha256)
+  const key = keyIn(history, blobKey(sha256))
   const step = { place: store.place, verb: 'read', key } as const
   const limit = { milliseconds: timeLimitFor(size), signal: given }
   for (let left = tries; left > 0; left -= 1) {

@@ -26,6 +26,7 @@ export {
   generationsPrefix,
   type History,
   type HistoryRow,
+  keyIn,
   layoutVersion,
   type NamedBlob,
   parseHistory,

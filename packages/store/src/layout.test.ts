@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { type History, parseHistory, stringifyHistory } from './layout.ts'
 
 const history: History = {
-  version: 1,
+  version: 2,
   history: [
     { number: 2, id: 'b'.repeat(16), published: '2026-01-02T00:00:00Z', restores: 1 },
     {
@@ -17,14 +17,26 @@ const history: History = {
 describe('a history', () => {
   test('is unchanged after it is written and parsed', () => {
     expect(parseHistory(stringifyHistory(history), 'store')).toEqual(history)
-    const busy: History = { ...history, deletesUntil: '2026-01-02T00:01:00Z' }
+    const busy: History = {
+      ...history,
+      deletions: ['7c8f9a52-5c3e-4f0c-9d0a-2f4b0a1c6d3e'],
+      suffixes: { [`generations/${'a'.repeat(16)}.json`]: '0'.repeat(64) },
+    }
     expect(parseHistory(stringifyHistory(busy), 'store')).toEqual(busy)
+    expect(parseHistory(stringifyHistory(history).replace('"version":2', '"version":1'), 'store')).toEqual(
+      history,
+    )
   })
 
   test.each([
-    ['invalid JSON', '{', 'expected version 1 of the layout, found none'],
-    ['another version', '{"version":2}', 'expected version 1 of the layout, found 2'],
+    ['invalid JSON', '{', 'expected version 2 of the layout, found none'],
+    ['another version', '{"version":3}', 'expected version 2 of the layout, found 3'],
     ['no rows', '{"version":1}', '$.history: expected a list'],
+    [
+      'too many rows',
+      `{"version":2,"history":[${Array.from({ length: 200_000 }, () => '{}').join()}]}`,
+      '$.history: expected at most 100000 rows, found 200000',
+    ],
     [
       'a row without its number',
       stringifyHistory(history).replace('"number":2,', ''),

@@ -4,14 +4,18 @@ import { parseJson } from './parse-json.ts'
 /*
  * The objects of a store:
  *
- *   current.json             the history; the only object that ever changes
- *   generations/<id>.json    the manifest of one build; written once, after all of its blobs
- *   blobs/<sha256>           the bytes of files, variants and deltas; written once
- *   deltas/<id>.json         the deltas of one build's files (deltas/deltas-document.ts); written before its manifest
+ *   current.json                     the history; the only object that ever changes
+ *   generations/<id>.json.<suffix>   the manifest of one build; written after all of its blobs
+ *   blobs/<sha256>                   the bytes of files, variants and deltas
+ *   blobs/<sha256>.<suffix>          the same, if a deletion of the plain key may still run
+ *   deltas/<id>.json.<suffix>        the deltas of one build's files; written before its manifest
+ *   deletions/<uuid>.json            the keys that one deletion deletes; written before it begins
+ *
+ * The history has the suffixes. That of a document begins with the digest of its text.
  */
 
-/** The version of the layout that this package reads and writes. */
-export const layoutVersion = 1
+/** The version of the layout that this package writes. It also reads version 1, which had no suffixes. */
+export const layoutVersion = 2
 
 /** The key of the history. */
 export const currentKey = 'current.json'
@@ -22,14 +26,51 @@ export const generationsPrefix = 'generations/'
 /** The prefix of the keys of blobs. */
 export const blobsPrefix = 'blobs/'
 
-/** Returns the key of the manifest of a build. */
+/** Returns the plain key of the manifest of a build. */
 export function generationKey(id: string): string {
   return `${generationsPrefix}${id}.json`
 }
 
-/** Returns the key of a blob. The digest is in lower-case hexadecimal. */
+/** Returns the plain key of a blob. The digest is in lower-case hexadecimal. */
 export function blobKey(sha256: string): string {
   return blobsPrefix + sha256
+}
+
+/** The prefix of the keys of deletions. */
+export const deletionsPrefix = 'deletions/'
+
+/** Returns the key of a deletion. */
+export function deletionKey(uuid: string): string {
+  return `${deletionsPrefix}${uuid}.json`
+}
+
+/** The suffixes of keys, by plain key. A key without an entry has no suffix. */
+export type Suffixes = Readonly<Record<string, string>>
+
+/** Returns the key at which a history has an object. */
+export function keyIn({ suffixes }: Pick<History, 'suffixes'>, plainKey: string): string {
+  const suffix = suffixes?.[plainKey]
+  return suffix === undefined ? plainKey : `${plainKey}.${suffix}`
+}
+
+const suffixed = /^((?:blobs\/[0-9a-f]{64}|(?:generations|deltas)\/[0-9a-f]{16,64}\.json))(?:\.(.+))?$/
+
+/** Splits a key into the plain key and the suffix. Returns `undefined` for other objects. */
+export function splitKey(
+  key: string,
+): { readonly plainKey: string; readonly suffix: string | undefined } | undefined {
+  const [, plainKey, suffix] = suffixed.exec(key) ?? []
+  return plainKey === undefined ? undefined : { plainKey, suffix }
+}
+
+/** Returns suffixes that also lead to these keys. */
+export function withKeys(suffixes: Suffixes | undefined, keys: Iterable<string>): Suffixes {
+  const all: Record<string, string> = { ...suffixes }
+  for (const key of keys) {
+    const { plainKey, suffix } = splitKey(key) ?? {}
+    if (plainKey !== undefined && suffix !== undefined) all[plainKey] = suffix
+  }
+  return all
 }
 
 /** The builds that a store keeps. The first row is the current build. */
@@ -37,11 +78,13 @@ export interface History {
   readonly version: typeof layoutVersion
   /** The rows, newest first. A build that was published twice or rolled back to has several rows. */
   readonly history: readonly HistoryRow[]
+  /** The suffixes of the objects that the rows refer to. */
+  readonly suffixes?: Suffixes
   /**
-   * The time until which a process may delete objects that no row names: ISO 8601, UTC. Other publishers wait until
-   * then, because an object that they find could be deleted.
+   * The deletions that may still run. No row ever refers to one of their keys again, because a suspended process or a
+   * slow server may carry out a request at any later time.
    */
-  readonly deletesUntil?: string
+  readonly deletions?: readonly string[]
 }
 
 /** A period in which one build was current. */
@@ -58,8 +101,11 @@ export interface HistoryRow {
   readonly restores?: number
 }
 
+/** Far more than a site is ever published. Their arrays would not fit on the stack as arguments. */
+const mostRows = 100_000
+
 const historySchema = s.objectOf<History>({
-  version: s.oneOf([layoutVersion]),
+  version: s.converted(s.oneOf([1, layoutVersion]), () => layoutVersion),
   history: s.listOf(
     s.objectOf<HistoryRow>({
       number: s.wholeNumber('a whole number'),
@@ -69,7 +115,8 @@ const historySchema = s.objectOf<History>({
       restores: s.optional(s.wholeNumber('a whole number')),
     }),
   ),
-  deletesUntil: s.optional(s.date),
+  suffixes: s.optional(s.recordOf(s.text('a suffix', /^[\w.-]+$/))),
+  deletions: s.optional(s.listOf(s.text('a UUID', /^[\da-f-]{36}$/))),
 })
 
 /** A blob that a manifest names. */
@@ -102,11 +149,14 @@ export function blobsOf({ files }: Manifest): readonly NamedBlob[] {
  */
 export function parseHistory(json: string, place: string): History {
   const document = parseJson(json)
-  const { version }: { readonly version?: unknown } = Object(document)
-  if (version !== layoutVersion) {
+  const { version, history }: { readonly version?: unknown; readonly history?: unknown } = Object(document)
+  if (version !== 1 && version !== layoutVersion) {
     throw invalid(place, [
       `expected version ${layoutVersion} of the layout, found ${JSON.stringify(version) ?? 'none'}. Use the same release of serve-dist as the publisher.`,
     ])
+  }
+  if (Array.isArray(history) && history.length > mostRows) {
+    throw invalid(place, [`$.history: expected at most ${mostRows} rows, found ${history.length}`])
   }
   return s.read(historySchema, document, '$', (problems) => invalid(place, problems))
 }
@@ -117,11 +167,16 @@ export function parseHistory(json: string, place: string): History {
  * @param swap - a unique name of this write. Entity tags can be digests. Without the name, a history that was changed
  * and changed back would have its old tag, although blobs were deleted.
  */
-export function stringifyHistory({ version, deletesUntil, history }: History, swap?: string): string {
+export function stringifyHistory(
+  { version, suffixes = {}, deletions = [], history }: History,
+  swap?: string,
+): string {
   const rows = history.map((row) => `  ${JSON.stringify(row)}`)
-  const head = Object.entries({ swap, deletesUntil }).flatMap(([name, value]) =>
-    value === undefined ? [] : `"${name}":${JSON.stringify(value)},`,
-  )
+  const head = Object.entries({
+    swap,
+    ...(deletions.length > 0 && { deletions }),
+    ...(Object.keys(suffixes).length > 0 && { suffixes }),
+  }).flatMap(([name, value]) => (value === undefined ? [] : `"${name}":${JSON.stringify(value)},`))
   return `{"version":${version},${head.join('')}"history":[\n${rows.join(',\n')}\n]}\n`
 }
 

@@ -33,9 +33,10 @@ export async function listGenerations(
   store: StoreBackend,
   { signal }: Stoppable = {},
 ): Promise<readonly Generation[]> {
-  const { history } = (await readHead(store, { signal })).history
+  const head = await readHead(store, { signal })
+  const { history } = head.history
   const rows = new Map(history.toReversed().map((row) => [row.id, row]))
-  const builds = await readBuilds(store, rows.keys(), { signal })
+  const builds = await readBuilds(store, rows.keys(), { history: head.history, signal })
   const holders = new Map<string, number>()
   for (const blobs of builds.blobs.values()) {
     for (const { sha256 } of blobs) holders.set(sha256, (holders.get(sha256) ?? 0) + 1)

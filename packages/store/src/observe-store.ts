@@ -44,7 +44,7 @@ export function observeStore(store: StoreBackend): ObservedStore {
     },
     async delete(key, options) {
       requests += 1
-      await store.delete(key, options)
+      return await store.delete(key, options)
     },
     async honoursConditions(options) {
       requests += 1

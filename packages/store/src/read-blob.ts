@@ -1,7 +1,7 @@
 import { buffer } from 'node:stream/consumers'
 import { sha256Of } from '@serve-dist/foundation/text/sha256-of'
 import type { StoreBackend, Stoppable } from './backend.ts'
-import { blobKey, type NamedBlob } from './layout.ts'
+import { blobKey, type History, keyIn, type NamedBlob } from './layout.ts'
 import { withTimeLimit } from './with-time-limit.ts'
 
 const longestRead = 60_000
@@ -9,14 +9,15 @@ const longestRead = 60_000
 /**
  * Reads a blob into memory.
  *
+ * @param history - has the key of the blob.
  * @returns `undefined` if the blob is missing or does not match its digest.
  */
 export async function readBlob(
   store: StoreBackend,
   { sha256, size }: NamedBlob,
-  { signal: given }: Stoppable = {},
+  { history, signal: given }: Stoppable & { readonly history: History },
 ): Promise<Uint8Array | undefined> {
-  const key = blobKey(sha256)
+  const key = keyIn(history, blobKey(sha256))
   const step = { place: store.place, verb: 'read', key } as const
   return await withTimeLimit(step, { milliseconds: longestRead, signal: given }, async (signal) => {
     const object = await store.read(key, { signal })

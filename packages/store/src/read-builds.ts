@@ -1,9 +1,9 @@
 import { type Manifest, OperatorError } from '@serve-dist/manifest'
 import { forEachConcurrently } from '@serve-dist/foundation/concurrency/for-each-concurrently'
 import type { StoreBackend, Stoppable } from './backend.ts'
-import { deltaBlobsOf, deltasPrefix } from './deltas/deltas-document.ts'
-import { blobsOf, type NamedBlob } from './layout.ts'
-import { type ListedObjects, listObjects } from './list-objects.ts'
+import { deltaBlobsOf, deltasKey, deltasPrefix } from './deltas/deltas-document.ts'
+import { blobsOf, type History, keyIn, type NamedBlob } from './layout.ts'
+import { type ListedKey, listObjects } from './list-objects.ts'
 import { readDeltas, readGeneration } from './read-documents.ts'
 
 /** The blobs of a build. */
@@ -25,7 +25,7 @@ export interface ReadBuilds {
   /** The reasons why delta documents cannot be read, by build. */
   readonly unreadableDeltas: ReadonlyMap<string, OperatorError>
   /** All delta documents in the store, including those of other builds. */
-  readonly deltasObjects: ListedObjects
+  readonly deltasObjects: readonly ListedKey[]
 }
 
 /** The number of concurrent reads. The manifest of a large site takes megabytes of memory. */
@@ -34,17 +34,23 @@ const readsAtOnce = 4
 /**
  * Reads the manifests and delta documents of builds.
  *
+ * @param history - has the keys of the documents.
  * @param known - builds that need not be read.
  */
 export async function readBuilds(
   store: StoreBackend,
   ids: Iterable<string>,
   {
+    history,
     known = new Map(),
     signal,
-  }: Stoppable & { readonly known?: ReadonlyMap<string, GenerationBlobs> | undefined } = {},
+  }: Stoppable & {
+    readonly history: Pick<History, 'suffixes'>
+    readonly known?: ReadonlyMap<string, GenerationBlobs> | undefined
+  },
 ): Promise<ReadBuilds> {
   const deltasObjects = await listObjects(store, deltasPrefix, { signal })
+  const deltasKeys = new Set(deltasObjects.map(({ key }) => key))
   const generations = new Map(known)
   const blobs = new Map<string, readonly NamedBlob[]>()
   const shared = new Map<string, NamedBlob>()
@@ -60,14 +66,15 @@ export async function readBuilds(
   await forEachConcurrently(new Set(ids), readsAtOnce, async (id) => {
     try {
       if (!known.has(id)) {
-        const manifest = await readGeneration(store, id, { signal })
+        const manifest = await readGeneration(store, id, { history, signal })
         generations.set(id, withShared(generationBlobsOf(manifest), shared))
       }
     } catch (error) {
       noteFault(error, id, unreadable)
     }
     try {
-      const deltas = deltasObjects.has(id) ? await readDeltas(store, id, { signal }) : undefined
+      const isThere = deltasKeys.has(keyIn(history, deltasKey(id)))
+      const deltas = isThere ? await readDeltas(store, id, { history, signal }) : undefined
       const ofDeltas = deltas === undefined ? [] : deltaBlobsOf(deltas)
       blobs.set(id, [...(generations.get(id)?.blobs ?? []), ...ofDeltas])
     } catch (error) {

@@ -2,7 +2,9 @@ import { buffer } from 'node:stream/consumers'
 import { type Manifest, OperatorError, parseManifest } from '@serve-dist/manifest'
 import type { ReadOptions, StoreBackend, Stoppable } from './backend.ts'
 import { type DeltasDocument, deltasKey, parseDeltas } from './deltas/deltas-document.ts'
-import { currentKey, generationKey, type History, parseHistory } from './layout.ts'
+import { sha256Of } from '@serve-dist/foundation/text/sha256-of'
+import { currentKey, deletionKey, generationKey, type History, keyIn, parseHistory } from './layout.ts'
+import { parseJson } from './parse-json.ts'
 import { withTimeLimit } from './with-time-limit.ts'
 
 /** The time limit of a read including retries, in milliseconds. */
@@ -36,6 +38,12 @@ export async function readHistory(
   return { history: parseHistory(text, store.place), version, time }
 }
 
+/** Options to read the document of a build. */
+export interface DocumentOptions extends Stoppable {
+  /** The history that refers to the document. By default, the current one is read. */
+  readonly history?: Pick<History, 'suffixes'> | undefined
+}
+
 /**
  * Reads the manifest of a build.
  *
@@ -45,17 +53,17 @@ export async function readHistory(
 export async function readGeneration(
   store: StoreBackend,
   id: string,
-  { signal }: Stoppable = {},
+  options: DocumentOptions = {},
 ): Promise<Manifest> {
-  const key = generationKey(id)
-  const read = await readDocument(store, key, { signal })
-  if (read === undefined || read === 'unchanged') {
+  const read = await readVerified(store, generationKey(id), options)
+  if (read === undefined) {
     throw new OperatorError(
       'SD_GENERATION_MISSING',
       `${store.place}: there is no build ${id}. Run serve-dist generations to list the builds.`,
     )
   }
-  const manifest = parse(read.text, `${store.place}: ${key}`)
+  const { key, text } = read
+  const manifest = parse(text, `${store.place}: ${key}`)
   if (manifest.buildId !== id) {
     const problem = `${store.place}: ${key} contains the manifest of another build, ${manifest.buildId}. Publish the build again.`
     throw new OperatorError('SD_STORE_INVALID', problem)
@@ -72,12 +80,56 @@ export async function readGeneration(
 export async function readDeltas(
   store: StoreBackend,
   id: string,
-  { signal }: Stoppable = {},
+  options: DocumentOptions = {},
 ): Promise<DeltasDocument | undefined> {
-  const key = deltasKey(id)
+  const read = await readVerified(store, deltasKey(id), options)
+  return read && parseDeltas(read.text, `${store.place}: ${read.key}`)
+}
+
+/** Reads the document of a build at the key that a history has, and compares it with the digest in this key. */
+async function readVerified(
+  store: StoreBackend,
+  plainKey: string,
+  { history, signal }: DocumentOptions,
+): Promise<{ readonly key: string; readonly text: string } | undefined> {
+  const refersTo = history ?? (await readCurrent(store, { signal })) ?? {}
+  const key = keyIn(refersTo, plainKey)
   const read = await readDocument(store, key, { signal })
   if (read === undefined || read === 'unchanged') return undefined
-  return parseDeltas(read.text, `${store.place}: ${key}`)
+  const digest = refersTo.suffixes?.[plainKey]?.slice(0, 64)
+  if (digest === undefined || sha256Of(read.text) === digest) return { key, text: read.text }
+  const problem = `${store.place}: ${key} was damaged: it does not match its digest. Publish the build again.`
+  throw new OperatorError('SD_STORE_INVALID', problem)
+}
+
+async function readCurrent(store: StoreBackend, options: Stoppable): Promise<History | undefined> {
+  const read = await readHistory(store, undefined, options)
+  return typeof read === 'object' ? read.history : undefined
+}
+
+/**
+ * Reads the keys that the deletions of a history may delete at any later time.
+ *
+ * @throws OperatorError `SD_STORE_INVALID` if the history has a deletion whose document is missing or invalid.
+ */
+export async function readDeletedKeys(
+  store: StoreBackend,
+  { deletions = [] }: History,
+  options: Stoppable = {},
+): Promise<ReadonlySet<string>> {
+  const deleted = new Set<string>()
+  for (const uuid of deletions) {
+    const key = deletionKey(uuid)
+    const read = await readDocument(store, key, options)
+    const keys = typeof read === 'object' ? parseJson(read.text) : undefined
+    if (Array.isArray(keys)) for (const each of keys) deleted.add(String(each))
+    // The deletion may have ended in the meantime. Then the history has changed, and no swap of this one succeeds.
+    else if ((await readCurrent(store, options))?.deletions?.includes(uuid) !== false) {
+      const problem = `${store.place}: ${key} is missing or invalid, so objects that are about to be deleted are unknown. Publish to a new store.`
+      throw new OperatorError('SD_STORE_INVALID', problem)
+    }
+  }
+  return deleted
 }
 
 /** Resolves to `undefined` if a build or document is missing or invalid. */

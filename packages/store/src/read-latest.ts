@@ -25,15 +25,16 @@ export async function readLatest(
   store: StoreBackend,
   { signal }: Stoppable = {},
 ): Promise<LatestBuild | undefined> {
-  const { history } = (await readHead(store, { signal })).history
-  const [current] = history
+  const { history } = await readHead(store, { signal })
+  const options = { history, signal }
+  const [current, ...earlier] = history.history
   if (current === undefined) return undefined
-  const before = history.find(({ id }) => id !== current.id)
-  if (before === undefined) return { build: await readGeneration(store, current.id, { signal }) }
+  const before = earlier.find(({ id }) => id !== current.id)
+  if (before === undefined) return { build: await readGeneration(store, current.id, options) }
   const [build, replaced, deltas] = await Promise.all([
-    readGeneration(store, current.id, { signal }),
-    readGeneration(store, before.id, { signal }),
-    readDeltas(store, current.id, { signal }),
+    readGeneration(store, current.id, options),
+    readGeneration(store, before.id, options),
+    readDeltas(store, current.id, options),
   ])
   const had = generationBlobsOf(replaced).originals
   return { build, replaced, download: computeDownload(build, { had, replaced, deltas: deltas?.files }) }

@@ -6,13 +6,16 @@ import { requireConditionalWrites } from './require-conditional-writes.ts'
 import { findGeneration } from './find-generation.ts'
 import { selectRowToRestore, withRestored } from './history/next-history.ts'
 import { readHead, swapHistory } from './history/swap-history.ts'
-import { blobsOf, blobsPrefix, type History, type HistoryRow } from './layout.ts'
-import { isListed, listObjects } from './list-objects.ts'
+import { blobsOf, type History, type HistoryRow } from './layout.ts'
+import { isListed, listBlobs } from './list-objects.ts'
 import { observeStore } from './observe-store.ts'
 import { isDocumentError, readGeneration } from './read-documents.ts'
 
 /** Options of a rollback. */
-export interface RollbackOptions extends Pick<ChangeOptions, 'isDryRun' | 'isSinglePublisher' | 'signal'> {
+export interface RollbackOptions extends Pick<
+  ChangeOptions,
+  'isDryRun' | 'isSinglePublisher' | 'lookFor' | 'signal'
+> {
   /**
    * The id of a build or a prefix of it.
    *
@@ -57,7 +60,7 @@ export async function rollback(store: StoreBackend, options: RollbackOptions = {
     const summary = { id, published, isDryRun: resolved.isDryRun }
     if (id === current?.id) return { ...summary, requests: observed.requests }
     try {
-      await expectWhole(observed, id, resolved)
+      await expectWhole(observed, { id, history: head.history }, resolved)
     } catch (error) {
       // A concurrent prune may have deleted the build.
       if (isDocumentError(error) && (await readHead(observed, resolved)).version !== head.version) continue
@@ -65,7 +68,7 @@ export async function rollback(store: StoreBackend, options: RollbackOptions = {
     }
     const done = { ...summary, ...(current && { replaced: current.id }) }
     if (resolved.isDryRun) return { ...done, requests: observed.requests }
-    // A running deletion spares the objects that this history names. Its lease stays in the history.
+    // No deletion concerns the objects that this history refers to.
     const next = withRestored(head.history, row, observed.now())
     if ((await swapHistory(observed, head, next, resolved)) !== undefined) {
       return { ...done, requests: observed.requests }
@@ -88,9 +91,13 @@ function expectRow(history: History, to: string | undefined, place: string): His
   throw new OperatorError('SD_GENERATION_MISSING', `${place}: ${problem}`)
 }
 
-async function expectWhole(store: StoreBackend, id: string, { signal }: Stoppable): Promise<void> {
-  const blobs = blobsOf(await readGeneration(store, id, { signal }))
-  const listed = await listObjects(store, blobsPrefix, { signal })
+async function expectWhole(
+  store: StoreBackend,
+  { id, history }: { readonly id: string; readonly history: History },
+  { signal }: Stoppable,
+): Promise<void> {
+  const blobs = blobsOf(await readGeneration(store, id, { history, signal }))
+  const listed = await listBlobs(store, history, { signal })
   const missing = blobs.filter((blob) => !isListed(listed, blob))
   if (missing.length === 0) return
   const what = pluralize(missing.length, 'blob is', 'blobs are')

@@ -8,6 +8,9 @@ export interface FailedStep {
   readonly key: string
 }
 
+/** The failure of a request without an answer. The request may still run at any later time. */
+export class UnansweredError extends OperatorError {}
+
 /**
  * Converts an error to an OperatorError. Returns an OperatorError unchanged.
  *

@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { OperatorError } from '@serve-dist/manifest'
 import type { Content } from './backend.ts'
-import { blobsPrefix } from './layout.ts'
+import { blobsPrefix, splitKey } from './layout.ts'
 
 /** Returns the digest in the key of a blob. */
 export function digestOfKey(key: string): string | undefined {
-  const name = key.startsWith(blobsPrefix) ? key.slice(blobsPrefix.length) : ''
-  return /^[\da-f]{64}$/.test(name) ? name : undefined
+  const { plainKey = '' } = splitKey(key) ?? {}
+  return plainKey.startsWith(blobsPrefix) ? plainKey.slice(blobsPrefix.length) : undefined
 }
 
 /**

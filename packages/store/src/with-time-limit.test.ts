@@ -1,9 +1,14 @@
 import { describe, expect, test } from 'vitest'
-import { withTimeLimit } from './with-time-limit.ts'
+import { timeLimitFor, withTimeLimit } from './with-time-limit.ts'
 
 const step = { place: 's3://bucket', verb: 'read', key: 'current.json' } as const
 const failing = async (): Promise<never> => await Promise.reject(new Error('why'))
 const never = async (): Promise<never> => await new Promise(() => {})
+
+test('the time limit of a very large file fits into a timer', () => {
+  expect(timeLimitFor(2 ** 40)).toBe(2 ** 31 - 1)
+  expect(timeLimitFor(1600)).toBe(60_100)
+})
 
 describe('withTimeLimit', () => {
   test('returns the result of the work and forwards its error', async () => {

@@ -6,9 +6,12 @@ export interface TimeLimit {
   readonly signal?: AbortSignal | undefined
 }
 
+/** The longest time of a timer in milliseconds. */
+const longestTimer = 2 ** 31 - 1
+
 /** Returns the time limit for a transfer in milliseconds: one minute plus 1 ms for every 16 bytes. */
 export function timeLimitFor(bytes: number): number {
-  return 60_000 + bytes / 16
+  return Math.min(60_000 + bytes / 16, longestTimer)
 }
 
 /**

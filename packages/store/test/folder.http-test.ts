@@ -1,9 +1,10 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmod, mkdir, readdir, readFile, symlink, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { canMountFolders, mountFolder } from '../../precompress/test/support/mount-folder.ts'
 import { temporaryDirectory } from '../../server/test/support/temporary-directory.ts'
@@ -181,6 +182,15 @@ describe('a store in a folder', () => {
     await store.put('blobs/x', Buffer.from('x'))
     expect(await textAt(store, 'blobs/x')).toBe('x')
     await expect(store.read('blobs')).rejects.toThrow(/cannot read blobs \(not a regular file\)/)
+  })
+
+  test.skipIf(process.platform === 'win32')('does not wait for the writer of a FIFO', async () => {
+    const folder = await temporaryDirectory()
+    await promisify(execFile)('mkfifo', [join(folder, 'current.json')])
+    const store = await openStore(folder)
+    await expect(store.read('current.json')).rejects.toThrow(
+      /cannot read current.json \(not a regular file\)/,
+    )
   })
 
   test.runIf(process.getuid?.() === 0)('reports missing permissions', async () => {

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
 import { mkdir, readFile, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { buffer, text } from 'node:stream/consumers'
@@ -6,11 +7,11 @@ import { afterEach, describe, expect, test, vi } from 'vitest'
 import { freePort } from '../../server/test/support/free-port.ts'
 import type { StoreBackend } from '../src/backend.ts'
 import { readHead, swapHistory } from '../src/history/swap-history.ts'
-import { fetchBlob, openStore, publish, readGeneration, readHistory } from '../src/index.ts'
+import { fetchBlob, openStore, publish, purge, readGeneration, readHistory } from '../src/index.ts'
 import { currentKey, type History, layoutVersion } from '../src/layout.ts'
 import { openS3Store } from '../src/s3/open-s3-store.ts'
 import { makeVersion } from './support/make-builds.ts'
-import { keysIn, objectAt } from './support/read-store.ts'
+import { differences, faultsOf, keysIn, objectAt } from './support/read-store.ts'
 import type { Fault, SeenRequest } from './support/start-fault-proxy.ts'
 import { s3Environment, type S3Right, s3Settings, type S3User } from './support/start-s3.ts'
 import { startFaultyS3 } from './support/start-faulty-s3.ts'
@@ -65,7 +66,7 @@ describe.runIf(faulty !== undefined)('a store in S3', () => {
 
   describe('a swap of the history', () => {
     const next: History = { version: layoutVersion, history: [] }
-    const swaps = { isSinglePublisher: false }
+    const swaps = { isSinglePublisher: false, lookFor: 0 }
 
     test('recognizes its own write after a lost response', async () => {
       const store = await open(await s3.bucket())
@@ -87,19 +88,43 @@ describe.runIf(faulty !== undefined)('a store in S3', () => {
       expect(await readHead(store)).toMatchObject({ history: { history: [{ id: build.id }] } })
     })
 
-    test('fails if no attempt arrives', async () => {
+    test('recognizes its own write that runs after all attempts had no answer', async () => {
+      const place = `s3://${await s3.bucket()}/site`
+      const settings = { ...s3Settings(proxy.endpoint, s3.root), requestHandler: { socketTimeout: 300 } }
+      const store = await openS3Store(place, settings)
+      const [first, second] = await Promise.all([makeVersion(1), makeVersion(2)])
+      await publish(first.directory, store)
+      const held = new AbortController()
+      const holds = once(held.signal, 'abort')
+      let attempts = 0
+      proxy.fail((seen) => {
+        if (isSwap(seen)) {
+          attempts += 1
+          return { holds }
+        }
+        // The write runs after the first look.
+        if (attempts > 0 && seen.path.endsWith(currentKey)) held.abort()
+        return undefined
+      })
+      expect(await publish(second.directory, store)).toMatchObject({ id: second.id, replaced: first.id })
+      expect(attempts).toBeGreaterThan(1)
+      await proxy.settled()
+      expect((await readHead(store)).history.history.map(({ id }) => id)).toEqual([second.id, first.id])
+    })
+
+    test('reports an open outcome if no attempt arrives', async () => {
       const store = await open(await s3.bucket())
       const before = await swapHistory(store, await readHead(store), next, swaps)
       proxy.fail((seen) => (isSwap(seen) ? { reset: 'before' } : undefined))
       await expectRefusal(
-        publish((await makeVersion(1)).directory, store),
+        publish((await makeVersion(1)).directory, store, { lookFor: 0 }),
         'SD_STORE_UNAVAILABLE',
-        /^s3:\S+: cannot put current\.json \([^()]+\)$/,
+        /^s3:\S+: cannot put current\.json \([^()]+\)\. This write had no answer and can still succeed.*serve-dist generations --store s3:\S+$/,
       )
       expect(await readHead(store)).toMatchObject({ version: before?.version })
     })
 
-    test('reports an unknown outcome if all responses are lost and the history cannot be read', async () => {
+    test('reports an open outcome if all responses are lost and the history cannot be read', async () => {
       const store = await open(await s3.bucket())
       let isAway = false
       proxy.fail((seen) => {
@@ -111,12 +136,41 @@ describe.runIf(faulty !== undefined)('a store in S3', () => {
       await expectRefusal(
         publish(build.directory, store),
         'SD_STORE_UNAVAILABLE',
-        /cannot put current\.json .*\. The store does not answer whether this write succeeded\. When it answers again, list its builds before you retry\.$/,
+        /cannot put current\.json .*\. This write had no answer and can still succeed.*serve-dist generations --store s3:\S+$/,
       )
       proxy.fail()
       expect(await readHead(store)).toMatchObject({ history: { history: [{ id: build.id }] } })
     })
   })
+
+  test.each([true, false])(
+    'a deletion that runs after its time limit does not affect later builds (answered retry: %s)',
+    async (isRetried) => {
+      const bucket = await s3.bucket()
+      const settings = { ...s3Settings(proxy.endpoint, s3.root), requestHandler: { socketTimeout: 300 } }
+      const store = await openS3Store(`s3://${bucket}/site`, settings)
+      const [first, second] = await Promise.all([makeVersion(1), makeVersion(2)])
+      for (const { directory } of [first, second]) await publish(directory, store)
+      const held = new AbortController()
+      const released = once(held.signal, 'abort')
+      const seen = new Set<string>()
+      proxy.fail(({ method, path }) => {
+        if (method !== 'DELETE' || !path.includes('/blobs/') || (isRetried && seen.has(path)))
+          return undefined
+        seen.add(path)
+        return { holds: released }
+      })
+      await purge(store, first.id).catch((error: unknown) => error)
+      proxy.fail()
+      await publish(first.directory, store)
+      expect(await differences(store, first)).toEqual([])
+      held.abort()
+      await proxy.settled()
+      expect(seen.size).toBeGreaterThan(2)
+      expect(await faultsOf(store)).toEqual([])
+      expect(await differences(store, first)).toEqual([])
+    },
+  )
 
   test.each<[string, readonly Fault[]]>([
     ['ends', [{ bytes: 100_000, ending: 'end' }]],

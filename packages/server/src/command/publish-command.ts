@@ -16,6 +16,11 @@ import type { PublishFlags } from './store-flags.ts'
 import { writeCommandResult } from './write-command-result.ts'
 
 export async function publishCommand(directory: string, flags: PublishFlags): Promise<void> {
+  const exporting = flags.dryRun === true ? undefined : flags.export
+  if (exporting !== undefined) {
+    const { prepareExportFolder } = await import('../export/export-site.ts')
+    await prepareExportFolder(exporting)
+  }
   const opened = await openStoreForCommand('publish', flags.store)
   const { store, library } = opened
   const { keep, keepFor, keepBytes } = flags

@@ -1,6 +1,7 @@
 import { replaceFile } from '@serve-dist/foundation/files/replace-file'
 import { OperatorError, variantPath } from '@serve-dist/manifest'
 import { isNotFoundError, reasonOf } from '@serve-dist/foundation/files/file-error'
+import { makeFolder } from '@serve-dist/foundation/files/make-folder'
 import { mkdir, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import type { Site } from '../site/site.ts'
@@ -37,10 +38,36 @@ interface Mark {
  * Writes a folder for hosts that only serve files, with a configuration for each host. The configurations come from the
  * table that the server answers from. The earlier export stays complete until a rename replaces it.
  *
- * @throws OperatorError (`SD_FOLDER_WRONG`) if the folder contains anything except an earlier export.
+ * @throws OperatorError (`SD_FOLDER_WRONG`) if the folder contains anything except an earlier export, or
+ * `SD_WRITE_FAILED`.
  */
 export async function exportSite(site: Site, folder: string): Promise<ExportSummary> {
   const root = resolve(folder)
+  return await writeExport(site, root).catch((error: unknown) => {
+    throw writeFailure(root, error)
+  })
+}
+
+/**
+ * Creates the folder of an export if it is missing.
+ *
+ * @throws OperatorError if an export to this folder would fail.
+ */
+export async function prepareExportFolder(folder: string): Promise<void> {
+  const root = resolve(folder)
+  await makeFolder(root).catch((error: unknown) => {
+    throw writeFailure(root, error)
+  })
+  await readMark(root)
+}
+
+function writeFailure(root: string, error: unknown): unknown {
+  if (error instanceof OperatorError || !(error instanceof Error && 'syscall' in error)) return error
+  const problem = `${root}: the export cannot be written (${error.message}). Free space on the disk, or name a folder that this user can write to.`
+  return new OperatorError('SD_WRITE_FAILED', problem, { cause: error })
+}
+
+async function writeExport(site: Site, root: string): Promise<ExportSummary> {
   const before = await readMark(root)
   const number = before.number + 1
   const build = `builds/${number}`
@@ -52,7 +79,7 @@ export async function exportSite(site: Site, folder: string): Promise<ExportSumm
 
   const pages = [netlify, cloudflarePages].map((host) => pagesFolder(plan, host))
 
-  await mkdir(join(root, 'builds'), { recursive: true })
+  await makeFolder(join(root, 'builds'))
   if (before.buildId === undefined) await placeText(root, markName, stringifyMark(before))
   const aside = join(root, `${build}.part`)
   await rm(aside, { recursive: true, force: true })
@@ -115,15 +142,7 @@ function timeOf({ lastModified, identity }: ExportedFile['resource']): number {
 }
 
 async function readMark(root: string): Promise<Mark> {
-  const text = await readFile(join(root, markName), 'utf8').catch(() => undefined)
-  if (text !== undefined) {
-    const mark = parseMark(text)
-    if (mark !== undefined) {
-      await refuseRemovedHosts(root)
-      return mark
-    }
-  }
-  const found = await readdir(root).catch((error: unknown) => {
+  const found = await readdir(root, { withFileTypes: true }).catch((error: unknown) => {
     if (isNotFoundError(error)) return []
     throw new OperatorError(
       'SD_FOLDER_WRONG',
@@ -132,15 +151,26 @@ async function readMark(root: string): Promise<Mark> {
     )
   })
   if (found.length === 0) return { version: 1, number: 0 }
-  throw new OperatorError(
-    'SD_FOLDER_WRONG',
-    `${root}: the folder is not empty and is not an earlier export. Name an empty or new folder.`,
-  )
+  const isFile = found.some((entry) => entry.name === markName && entry.isFile())
+  const mark = isFile ? parseMark(await readFile(join(root, markName), 'utf8')) : undefined
+  if (mark === undefined) {
+    throw new OperatorError(
+      'SD_FOLDER_WRONG',
+      `${root}: the folder is not empty and is not an earlier export. Name an empty or new folder.`,
+    )
+  }
+  // An export deletes earlier builds, and must not do this in the folder that a link leads to.
+  if (found.some((entry) => entry.name === 'builds' && !entry.isDirectory())) {
+    const problem = `${join(root, 'builds')}: it is a link or a file, which an export never creates. Delete it, or name a new folder.`
+    throw new OperatorError('SD_FOLDER_WRONG', problem)
+  }
+  refuseRemovedHosts(root, found)
+  return mark
 }
 
 /** Refuses folders of earlier versions, whose Caddy and Apache configurations would name files that exports delete. */
-async function refuseRemovedHosts(root: string): Promise<void> {
-  if (!(await readdir(root)).includes('Caddyfile')) return
+function refuseRemovedHosts(root: string, found: readonly { readonly name: string }[]): void {
+  if (!found.some(({ name }) => name === 'Caddyfile')) return
   throw new OperatorError(
     'SD_FOLDER_WRONG',
     `${root}: the folder has an export for Caddy and Apache, which are no longer supported. Delete ${join(root, 'Caddyfile')}, or name a new folder.`,
@@ -150,8 +180,9 @@ async function refuseRemovedHosts(root: string): Promise<void> {
 function parseMark(text: string): Mark | undefined {
   try {
     const mark: unknown = JSON.parse(text)
-    const isMark = typeof mark === 'object' && mark !== null && 'version' in mark && 'number' in mark
-    return isMark && mark.version === 1 && Number.isSafeInteger(mark.number)
+    const isMark = typeof mark === 'object' && mark !== null && 'tool' in mark && mark.tool === 'serve-dist'
+    const isOurs = isMark && 'version' in mark && mark.version === 1 && 'number' in mark
+    return isOurs && Number.isSafeInteger(mark.number)
       ? {
           version: 1,
           number: Number(mark.number),
@@ -190,7 +221,8 @@ async function replaceLink(root: string, name: string, target: string): Promise<
 /** Removes all builds except the new and the previous one, which a host may still use until it reloads. */
 async function removeOlder(root: string, number: number): Promise<void> {
   for (const name of await readdir(join(root, 'builds'))) {
-    if (name !== String(number) && name !== String(number - 1)) {
+    const isBuild = /^\d+(?:\.part)?$/.test(name)
+    if (isBuild && name !== String(number) && name !== String(number - 1)) {
       await rm(join(root, 'builds', name), { recursive: true, force: true })
     }
   }

@@ -45,6 +45,8 @@ export async function digestIfUnchanged(descriptor: number, stats: BigIntStats):
   if (Date.now() - Number(stats.ctimeMs) < tick) await setTimeout(tick)
   const digest = await digestFile(descriptor, Number(stats.size))
   const after = await statDescriptor(descriptor)
-  const isSame = fingerprintOf(after) === fingerprintOf(stats) && changeTimeOf(after) === changeTimeOf(stats)
-  return isSame ? digest : undefined
+  // A deleted or replaced name also changes the change time, but no byte.
+  const isNameGone = after.nlink < stats.nlink
+  const isSame = isNameGone || changeTimeOf(after) === changeTimeOf(stats)
+  return isSame && fingerprintOf(after) === fingerprintOf(stats) ? digest : undefined
 }

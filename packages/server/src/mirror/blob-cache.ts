@@ -173,7 +173,8 @@ export function openBlobCache(options: BlobCacheOptions): BlobCache {
     async fetchLacking(blobs) {
       const there = new Set(await readdir(join(cache, 'blobs')).catch(() => []))
       await forEachConcurrently(blobs, fetchesAtOnce, async (blob) => {
-        if (there.has(blob.sha256) || (await once(blob, download)) === 'fetched') return
+        // An answer may have fetched the file in the meantime. A second download would replace it while it is compared.
+        if (there.has(blob.sha256) || (await once(blob, downloadUnlessThere)) === 'fetched') return
         throw new OperatorError(
           'SD_STORE_INVALID',
           `${upstream.place}: ${blobKey(blob.sha256)} is missing. Publish the build again.`,

@@ -5,6 +5,7 @@ import { homedir } from 'node:os'
 import { dirname, isAbsolute, join, resolve } from 'node:path'
 import { OperatorError, shellWord } from '@serve-dist/manifest'
 import { reasonOf } from '@serve-dist/foundation/files/file-error'
+import { makeFolder } from '@serve-dist/foundation/files/make-folder'
 
 /**
  * Write permission for users besides the owner. They could change what is served while the store is
@@ -24,13 +25,13 @@ export async function openCacheFolder(named: string | undefined, identity: strin
   const id = createHash('sha256').update(identity).digest('hex').slice(0, 16)
   const folder = join(named === undefined ? defaultFolder() : resolve(named), id)
   try {
-    await mkdir(dirname(folder), { recursive: true, mode: 0o700 })
+    await makeFolder(dirname(folder), 0o700)
     await mkdir(folder, { mode: 0o700 }).catch((error: unknown) => {
       if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
     })
     await expectOurs(folder)
     for (const name of ['blobs', 'generations']) {
-      await mkdir(join(folder, name), { recursive: true, mode: 0o700 })
+      await makeFolder(join(folder, name), 0o700)
     }
   } catch (cause) {
     if (cause instanceof OperatorError) throw cause

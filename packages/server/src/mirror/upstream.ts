@@ -2,6 +2,7 @@ import type { Manifest } from '@serve-dist/manifest'
 import {
   type DeltasDocument,
   fetchBlob,
+  type History,
   type NamedBlob,
   readDeltas,
   type ReadHistory,
@@ -30,11 +31,17 @@ export interface Upstream {
  * @param signal - cancels all requests to the store.
  */
 export function upstreamOf(store: StoreBackend, signal?: AbortSignal): Upstream {
+  /** The last history, which has the keys of documents and blobs. */
+  let history: History | undefined
   return {
     place: store.place,
-    readHistory: (unless) => readHistory(store, unless, { signal }),
-    readGeneration: (id) => readGeneration(store, id, { signal }),
-    readDeltas: (id) => readDeltas(store, id, { signal }),
-    fetchBlob: (blob, to) => fetchBlob(store, blob, to, { signal }),
+    async readHistory(unless) {
+      const read = await readHistory(store, unless, { signal })
+      if (typeof read === 'object') ({ history } = read)
+      return read
+    },
+    readGeneration: (id) => readGeneration(store, id, { history, signal }),
+    readDeltas: (id) => readDeltas(store, id, { history, signal }),
+    fetchBlob: (blob, to) => fetchBlob(store, blob, to, { history, signal }),
   }
 }

@@ -1,11 +1,14 @@
-import { readdir, readFile, readlink, stat, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, readlink, rename, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
-import { exportSite } from '../../src/export/export-site.ts'
+import { exportSite, prepareExportFolder } from '../../src/export/export-site.ts'
 import { loadSite } from '../../src/load/load-site.ts'
 import { buildFixture, type FixtureFiles } from '../support/build-fixture.ts'
 import { compressibleText } from '../support/compressible-text.ts'
+import { canMountFolders, mountFolder } from '../../../precompress/test/support/mount-folder.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
+
+const canMount = await canMountFolders()
 
 const files: FixtureFiles = {
   'index.html': '<!doctype html>one',
@@ -17,6 +20,12 @@ async function build(more: FixtureFiles = {}): Promise<string> {
     { ...files, ...more },
     { assetsDirectory: 'assets', isHashed: (path) => path.includes('1a2b3c') },
   )
+}
+
+async function writtenFile(): Promise<string> {
+  const file = join(await temporaryDirectory(), 'file')
+  await writeFile(file, '')
+  return file
 }
 
 describe('exportSite', () => {
@@ -99,6 +108,58 @@ describe('exportSite', () => {
     await exportSite(site, folder)
     expect(await readFile(join(folder, 'public/index.html'), 'utf8')).toBe('<!doctype html>one')
   })
+  test.each(['{"version":1,"number":3}', '{"tool":"other","version":1,"number":3}'])(
+    "refuses a folder with another tool's export.json: %s",
+    async (mark) => {
+      const folder = await temporaryDirectory()
+      await mkdir(join(folder, 'builds/1'), { recursive: true })
+      await writeFile(join(folder, 'export.json'), mark)
+      await expect(exportSite(await loadSite(await build()), folder)).rejects.toMatchObject({
+        code: 'SD_FOLDER_WRONG',
+      })
+      expect(await readdir(join(folder, 'builds'))).toEqual(['1'])
+    },
+  )
+
+  test('never deletes files behind a link, or files that it did not write', async () => {
+    const site = await loadSite(await build())
+    const [folder, elsewhere] = [await temporaryDirectory(), await temporaryDirectory()]
+    await exportSite(site, folder)
+    await writeFile(join(folder, 'builds/notes.txt'), 'mine')
+    await exportSite(site, folder)
+    expect(await readFile(join(folder, 'builds/notes.txt'), 'utf8')).toBe('mine')
+    await mkdir(join(elsewhere, '1'))
+    await rename(join(folder, 'builds'), join(folder, 'before'))
+    await symlink(elsewhere, join(folder, 'builds'))
+    await expect(exportSite(site, folder)).rejects.toThrow(/builds: it is a link or a file/)
+    expect(await readdir(elsewhere)).toEqual(['1'])
+  })
+
+  test.each([
+    ['below a file', async () => join(await writtenFile(), 'export')],
+    ['that is a file', writtenFile],
+    ...(process.platform === 'linux' ? [['in /proc', async () => '/proc/serve-dist'] as const] : []),
+  ])('names a folder that it cannot write: %s', async (_what, make) => {
+    const folder = await make()
+    const site = await loadSite(await build())
+    const works = [async () => await prepareExportFolder(folder), async () => await exportSite(site, folder)]
+    for (const work of works) {
+      await expect(work()).rejects.toMatchObject({
+        code: expect.stringMatching(/^SD_(?:WRITE_FAILED|FOLDER_WRONG)$/),
+        message: expect.stringContaining(folder),
+      })
+    }
+  })
+
+  test.runIf(canMount)('names the folder if the disk is full', async () => {
+    const folder = await temporaryDirectory()
+    await mountFolder(folder, '-t', 'tmpfs', '-o', 'size=16k', 'tmpfs')
+    await expect(exportSite(await loadSite(await build()), folder)).rejects.toMatchObject({
+      code: 'SD_WRITE_FAILED',
+      message: expect.stringContaining(`${folder}: the export cannot be written (ENOSPC`),
+    })
+  })
+
   test('refuses a folder with a Caddyfile, and names the supported hosts', async () => {
     const site = await loadSite(await build())
     const folder = await temporaryDirectory()

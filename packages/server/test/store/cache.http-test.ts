@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test, vi } from 'vitest'
 import { canMountFolders, mountFolder } from '../../../precompress/test/support/mount-folder.ts'
@@ -55,6 +55,24 @@ describe.runIf(process.platform === 'linux')('a large file of a store', () => {
     await becomes(started, 'two')
     expect(await readWhile(part)).toBeLessThan(megabyte)
   })
+})
+
+test.each([
+  ['all files are streamed', { memoryBudget: 0, openFiles: 0 }],
+  ['all files are open', { memoryBudget: 0, openFiles: 100 }],
+])('a server fetches its files again after the cache was deleted, if %s', async (_what, site) => {
+  const pages = Object.fromEntries(
+    Array.from({ length: 12 }, (_, page) => [`page-${page}.html`, `<p>${page}</p>`.repeat(40)]),
+  )
+  const place = await makeStore({ 'index.html': 'one', ...pages })
+  const { get, problems } = await start(place, { site })
+  await rm(place.storeCache, { recursive: true })
+  const answers = await Promise.all(
+    Object.keys(pages).map(async (name) => await get(name.replace('.html', ''))),
+  )
+  expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200))
+  expect(await Promise.all(answers.map(async (answer) => await answer.text()))).toEqual(Object.values(pages))
+  expect(problems).toEqual([])
 })
 
 /** Fills the disk of a folder. */

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { OperatorError } from '@serve-dist/manifest'
 import { isNotFoundError } from '@serve-dist/foundation/files/file-error'
-import { makeFolder } from './make-folder.ts'
+import { makeStoreFolder } from './make-store-folder.ts'
 import { hasProcessEnded, describeProcess, identifyProcess } from './process-identity.ts'
 
 /** Time limits of a lock, in milliseconds. */
@@ -38,7 +38,7 @@ export async function lockFolder<T>(
   work: (confirm: () => Promise<void>) => Promise<T>,
   limits: LockLimits = defaults,
 ): Promise<T> {
-  await makeFolder(lock)
+  await makeStoreFolder(lock)
   const { number, handle } = await acquire(lock, limits)
   const text = Buffer.from(heldMark)
   // Writes the same byte again. The file's modification time is the heartbeat.

@@ -5,7 +5,7 @@ import type { Content, ListedObject, PutOptions, StoreBackend, Written } from '.
 import { verifyContent } from '../verify-content.ts'
 import { checkKey, type FailedStep, storeUnavailable } from '../store-error.ts'
 import { folderTime, lockFolder } from './lock-folder.ts'
-import { makeFolder } from './make-folder.ts'
+import { makeStoreFolder } from './make-store-folder.ts'
 import { createSharedFlush, moveIntoPlace, stageFile } from './stage-file.ts'
 import { openFile, versionAt } from './stored-file.ts'
 
@@ -27,7 +27,7 @@ export function openFolderStore(place: string): StoreBackend {
   let ahead = 0
 
   const readClock = async (): Promise<number> => {
-    await makeFolder(staging)
+    await makeStoreFolder(staging)
     const asked = Date.now()
     const now = await folderTime(staging)
     ahead = now - asked

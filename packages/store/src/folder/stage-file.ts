@@ -8,7 +8,7 @@ import type { Readable } from 'node:stream'
 import { isNotFoundError } from '@serve-dist/foundation/files/file-error'
 import { flushFolder } from '@serve-dist/foundation/files/flush-folder'
 import type { Written } from '../backend.ts'
-import { makeFolder } from './make-folder.ts'
+import { makeStoreFolder } from './make-store-folder.ts'
 import { versionOf } from './stored-file.ts'
 
 const flushData = promisify(fdatasync)
@@ -75,7 +75,7 @@ async function inFolder<T>(folder: string, work: () => Promise<T>): Promise<T> {
     return await work()
   } catch (error) {
     if (!isNotFoundError(error)) throw error
-    for (const made of await makeFolder(folder)) await flushFolder(dirname(made))
+    for (const made of await makeStoreFolder(folder)) await flushFolder(dirname(made))
     return await work()
   }
 }

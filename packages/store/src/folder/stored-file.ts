@@ -1,4 +1,4 @@
-import type { BigIntStats } from 'node:fs'
+import { type BigIntStats, constants } from 'node:fs'
 import { type FileHandle, open, stat } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import { isNotFoundError } from '@serve-dist/foundation/files/file-error'
@@ -33,10 +33,13 @@ export async function openFile(
 ): Promise<StoredObject | 'unchanged' | undefined> {
   // Polls usually find the same version, so avoid opening the file.
   if (unless !== undefined && (await versionAt(path)) === unless) return 'unchanged'
-  const handle = await open(path, 'r').catch((error: unknown) => {
-    if (isNotFoundError(error)) return undefined
-    throw error
-  })
+  // Without O_NONBLOCK, opening a FIFO would wait forever.
+  const handle = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0)).catch(
+    (error: unknown) => {
+      if (isNotFoundError(error)) return undefined
+      throw error
+    },
+  )
   if (handle === undefined) return undefined
   try {
     const stats = await handle.stat({ bigint: true })

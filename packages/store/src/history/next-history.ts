@@ -1,4 +1,4 @@
-import type { History, HistoryRow } from '../layout.ts'
+import { type History, type HistoryRow, keyIn } from '../layout.ts'
 
 /*
  * The changes of a history. Times are the store's, in milliseconds since the epoch. A row is never older than the row
@@ -18,6 +18,14 @@ export function withRestored(history: History, row: HistoryRow, time: number): H
 /** Returns a history with only the rows of these builds. */
 export function withOnly(history: History, ids: ReadonlySet<string>): History {
   return { ...history, history: history.history.filter(({ id }) => ids.has(id)) }
+}
+
+/** Returns a history with only the suffixes of these keys. */
+export function withOnlySuffixes(history: History, keys: ReadonlySet<string>): History {
+  const kept = Object.entries(history.suffixes ?? {}).filter(([plainKey]) =>
+    keys.has(keyIn(history, plainKey)),
+  )
+  return { ...history, suffixes: Object.fromEntries(kept) }
 }
 
 /**
@@ -43,9 +51,9 @@ function withFirstRow(history: History, row: Pick<HistoryRow, 'id' | 'restores'>
   const [current, ...earlier] = history.history
   const number = (current?.number ?? 0) + 1
   const published = timeAfter(current, time)
-  const rows: HistoryRow[] = [{ number, published, ...row }]
-  if (current !== undefined) rows.push({ ...current, superseded: published }, ...earlier)
-  return { ...history, history: rows }
+  const first = { number, published, ...row }
+  const others = current === undefined ? [] : [{ ...current, superseded: published }, ...earlier]
+  return { ...history, history: [first, ...others] }
 }
 
 function timeAfter(row: HistoryRow | undefined, time: number): string {
@@ -54,6 +62,6 @@ function timeAfter(row: HistoryRow | undefined, time: number): string {
 }
 
 /** Formats a time in milliseconds since the epoch as ISO 8601 without fractions. */
-export function isoSeconds(time: number): string {
+function isoSeconds(time: number): string {
   return new Date(time).toISOString().replace(/\.\d{3}Z$/, 'Z')
 }

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
-import { OperatorError } from '@serve-dist/manifest'
+import { OperatorError, shellWord } from '@serve-dist/manifest'
 import { reasonOf } from '@serve-dist/foundation/files/file-error'
 import type { StoreBackend, Stoppable } from '../backend.ts'
 import { currentKey, type History, layoutVersion, stringifyHistory } from '../layout.ts'
-import type { ObservedStore } from '../observe-store.ts'
 import { readDocument, readHistory } from '../read-documents.ts'
+import { UnansweredError } from '../store-error.ts'
 
 /** The history and its version. */
 export interface Head {
@@ -18,55 +18,33 @@ export interface Head {
 export interface SwapOptions {
   /** Whether only one job publishes. The endpoint then need not support conditional writes. */
   readonly isSinglePublisher: boolean
+  /** The time in milliseconds to look for the outcome of a write without an answer. */
+  readonly lookFor: number
   readonly signal?: AbortSignal | undefined
 }
 
 const nothing: Head = { history: { version: layoutVersion, history: [] }, version: null }
 
-/** Reads the history without waiting for deletions. */
+/** Reads the history. */
 export async function readHead(store: StoreBackend, options?: Stoppable): Promise<Head> {
   const read = await readHistory(store, undefined, options)
   return read === undefined || read === 'unchanged' ? nothing : read
 }
 
-/** The time that a deletion may hold the history, in milliseconds. Other jobs wait that long for a killed process. */
-export const leaseMilliseconds = 60_000
-
-const [shortestWait, longestWait] = [50, 1000]
-
-/**
- * Reads the history when no other process deletes objects. All objects that are listed afterwards stay until the
- * history changes. The wait ends at the time that the other process announced, and after one lease at the latest,
- * because that process's clock can be wrong.
- */
-export async function readHeadAfterDeletion(
-  store: ObservedStore,
-  { signal }: Stoppable = {},
-  longest: number = leaseMilliseconds,
-): Promise<Head> {
-  let seen: { readonly until: string; readonly since: number } | undefined
-  for (let wait = shortestWait; ; wait = Math.min(2 * wait, longestWait)) {
-    const head = await readHead(store, { signal })
-    const { deletesUntil } = head.history
-    if (deletesUntil === undefined || Date.parse(deletesUntil) < store.now()) return head
-    const now = performance.now()
-    if (seen?.until !== deletesUntil) seen = { until: deletesUntil, since: now }
-    if (now - seen.since > longest) return head
-    await setTimeout(wait, undefined, { signal })
-  }
-}
+/** The time between two looks for the outcome of a write, in milliseconds. */
+const lookInterval = 1000
 
 /**
  * Replaces the history that was read.
  *
  * @returns `undefined` if another process changed it.
- * @throws OperatorError if the outcome of the write is unknown.
+ * @throws OperatorError if the swap failed, or if its outcome is open.
  */
 export async function swapHistory(
   store: StoreBackend,
   head: Head,
   next: History,
-  { isSinglePublisher, signal }: SwapOptions,
+  { isSinglePublisher, lookFor, signal }: SwapOptions,
 ): Promise<Head | undefined> {
   const text = stringifyHistory(next, randomUUID())
   const condition = isSinglePublisher ? {} : { replaces: head.version }
@@ -79,19 +57,22 @@ export async function swapHistory(
       return 'failed' as const
     })
   if (typeof written === 'object') return { history: next, version: written.version }
-  // If the response to the first attempt was lost, the retry conflicts with this process's own write.
-  const found = await readDocument(store, currentKey, { signal }).catch((error: unknown) => {
-    signal?.throwIfAborted()
-    throw unknownSwap(failure ?? error, error)
-  })
-  if (typeof found === 'object' && found.text === text) return { history: next, version: found.version }
-  const version = typeof found === 'object' ? found.version : null
-  if (failure !== undefined && version === head.version) throw failure
-  return undefined
+  // After a conflict as well: if the response to the first attempt was lost, its retry conflicts with it.
+  for (const began = performance.now(); ; await setTimeout(lookInterval, undefined, { signal })) {
+    const found = await readDocument(store, currentKey, { signal }).catch((error: unknown) => {
+      signal?.throwIfAborted()
+      throw openOutcome(store, failure ?? error, error)
+    })
+    if (typeof found === 'object' && found.text === text) return { history: next, version: found.version }
+    const version = typeof found === 'object' ? found.version : null
+    if (failure === undefined || version !== head.version) return undefined
+    if (!(failure instanceof UnansweredError)) throw failure
+    if (performance.now() - began > lookFor) throw openOutcome(store, failure, failure)
+  }
 }
 
-/** Describes a swap with an unknown outcome. `last` is the reason why the history cannot be read. */
-function unknownSwap(failure: unknown, last: unknown): OperatorError {
-  const problem = `${reasonOf(failure)}. The store does not answer whether this write succeeded. When it answers again, list its builds before you retry.`
-  return new OperatorError('SD_STORE_UNAVAILABLE', problem, { cause: last })
+/** Describes a swap whose outcome is open. */
+function openOutcome(store: StoreBackend, failure: unknown, cause: unknown): OperatorError {
+  const problem = `${reasonOf(failure)}. This write had no answer and can still succeed, so the current build may change later. Look at it before you try again: serve-dist generations --store ${shellWord(store.place)}`
+  return new OperatorError('SD_STORE_UNAVAILABLE', problem, { cause })
 }

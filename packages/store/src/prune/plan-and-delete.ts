@@ -1,8 +1,7 @@
 import { OperatorError } from '@serve-dist/manifest'
 import { maximumAttempts, type ResolvedChangeOptions } from '../change-options.ts'
-import { type Head, readHead, readHeadAfterDeletion } from '../history/swap-history.ts'
-import { blobsPrefix } from '../layout.ts'
-import { type ListedObjects, listObjects } from '../list-objects.ts'
+import { type Head, readHead } from '../history/swap-history.ts'
+import { type Inventory, listBlobs } from '../list-objects.ts'
 import type { ObservedStore } from '../observe-store.ts'
 import { type ChangePlan, type Deletion, swapAndDelete } from './swap-and-delete.ts'
 
@@ -10,33 +9,31 @@ import { type ChangePlan, type Deletion, swapAndDelete } from './swap-and-delete
 export interface PlannedChange<Plan> {
   readonly plan: Plan
   /** The blobs that the store had. */
-  readonly listed: ListedObjects
+  readonly inventory: Inventory
   /** Absent in a dry run. */
   readonly deletion: Deletion | undefined
 }
 
 /**
- * Plans a change and carries it out. If the history changes in the meantime, the plan is made again.
- *
- * No other process deletes while a head is quiet, and each process that begins to delete swaps the history. Listed blobs
- * therefore stay as long as the swap succeeds (docs/decisions/024-stores.md).
+ * Plans a change and carries it out. If the history changes in the meantime, the plan is made again. Each deletion first
+ * swaps the history, so available blobs stay if the swap of the plan succeeds (docs/decisions/024-stores.md).
  *
  * @throws OperatorError `SD_STORE_CONFLICT` if the history changes each time.
  */
 export async function planAndDelete<Plan extends ChangePlan>(
   store: ObservedStore,
   options: ResolvedChangeOptions,
-  plan: (head: Head, listed: ListedObjects) => Promise<Plan>,
+  plan: (head: Head, inventory: Inventory) => Promise<Plan>,
 ): Promise<PlannedChange<Plan>> {
   const { isDryRun, signal } = options
   for (let tries = 1; tries <= maximumAttempts; tries += 1) {
     signal?.throwIfAborted()
-    const head = isDryRun ? await readHead(store, options) : await readHeadAfterDeletion(store, options)
-    const listed = await listObjects(store, blobsPrefix, options)
-    const planned = await plan(head, listed)
-    if (isDryRun) return { plan: planned, listed, deletion: undefined }
+    const head = await readHead(store, options)
+    const inventory = await listBlobs(store, head.history, options)
+    const planned = await plan(head, inventory)
+    if (isDryRun) return { plan: planned, inventory, deletion: undefined }
     const deletion = await swapAndDelete(store, { ...planned, head }, options)
-    if (deletion !== undefined) return { plan: planned, listed, deletion }
+    if (deletion !== undefined) return { plan: planned, inventory, deletion }
   }
   const problem = `${store.place}: the history changed during each of ${maximumAttempts} tries. Try again when no other job changes the store.`
   throw new OperatorError('SD_STORE_CONFLICT', problem)

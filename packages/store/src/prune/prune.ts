@@ -35,7 +35,7 @@ export async function prune(
   const change = await planAndDelete(
     observed,
     resolved,
-    async ({ history }, listed) => await planPrune(observed, { history, listed }, limits),
+    async ({ history }, inventory) => await planPrune(observed, { history, inventory }, limits),
   )
   const { pruned, warnings } = describePrune(change)
   const { kept } = change.plan

@@ -2,15 +2,15 @@ import { OperatorError } from '@serve-dist/manifest'
 import { reasonOf } from '@serve-dist/foundation/files/file-error'
 import type { StoreBackend } from '../backend.ts'
 import { type ChangeOptions, resolveChangeOptions, type ResolvedChangeOptions } from '../change-options.ts'
-import { deltasKey } from '../deltas/deltas-document.ts'
 import { requireConditionalWrites } from '../require-conditional-writes.ts'
 import { findGeneration } from '../find-generation.ts'
-import { withOnly } from '../history/next-history.ts'
-import { blobKey, generationKey, generationsPrefix, type History, type HistoryRow } from '../layout.ts'
-import { type ListedObjects, listObjects } from '../list-objects.ts'
+import { withOnly, withOnlySuffixes } from '../history/next-history.ts'
+import { blobKey, generationsPrefix, type History, type HistoryRow, keyIn, withKeys } from '../layout.ts'
+import { type Inventory, listObjects } from '../list-objects.ts'
 import { observeStore, type ObservedStore } from '../observe-store.ts'
 import { readBuilds } from '../read-builds.ts'
 import { planAndDelete } from './plan-and-delete.ts'
+import { plainKeysOf } from './plan-prune.ts'
 import { type Pruned, prunedOf } from './pruned.ts'
 import type { ChangePlan } from './swap-and-delete.ts'
 
@@ -42,7 +42,7 @@ export async function purge(
   const resolved = resolveChangeOptions(options)
   const observed = observeStore(store)
   await requireConditionalWrites(observed, resolved)
-  const { plan, listed, deletion } = await planAndDelete(
+  const { plan, inventory, deletion } = await planAndDelete(
     observed,
     resolved,
     async ({ history }, blobs) => await planPurge(observed, { history, given, blobs }, resolved),
@@ -53,7 +53,7 @@ export async function purge(
     throw new OperatorError('SD_STORE_UNAVAILABLE', problem, { cause: deletion.failure })
   }
   const { isDryRun } = resolved
-  return { id, isDryRun, rows, sharedBlobs, ...prunedOf(keys, listed), requests: observed.requests }
+  return { id, isDryRun, rows, sharedBlobs, ...prunedOf(keys, inventory), requests: observed.requests }
 }
 
 interface PurgePlan extends ChangePlan, Pick<PurgeSummary, 'id' | 'rows' | 'sharedBlobs'> {}
@@ -63,37 +63,51 @@ async function planPurge(
   {
     history,
     given,
-    blobs: listed,
-  }: { readonly history: History; readonly given: string; readonly blobs: ListedObjects },
+    blobs: inventory,
+  }: { readonly history: History; readonly given: string; readonly blobs: Inventory },
   options: ResolvedChangeOptions,
 ): Promise<PurgePlan> {
-  const id = await findPurgeable(store, { history: history.history, given }, options)
+  const manifests = await listObjects(store, generationsPrefix, options)
+  const id = findPurgeable(history.history, { manifests, given, place: store.place })
   const others = new Set(history.history.map((row) => row.id).filter((other) => other !== id))
-  const { blobs, unreadable, unreadableDeltas } = await readBuilds(store, [id, ...others], options)
-  for (const [other, error] of [...unreadable, ...unreadableDeltas]) if (other !== id) throw error
-  const named = new Set([...others].flatMap((other) => blobs.get(other) ?? []).map(({ sha256 }) => sha256))
-  const all = blobs.get(id) ?? []
-  const own = all.filter(({ sha256 }) => !named.has(sha256))
-  const keys = own.filter(({ sha256 }) => listed.has(sha256)).map(({ sha256 }) => blobKey(sha256))
+  const own = manifests.filter(({ name }) => name === id).map(({ key }) => key)
+  // A build that was purged only partly has no suffix in the history.
+  const keysOfBuild = { suffixes: { ...withKeys({}, own), ...history.suffixes } }
+  const read = await readBuilds(store, [id, ...others], { ...options, history: keysOfBuild })
+  for (const [other, error] of [...read.unreadable, ...read.unreadableDeltas]) if (other !== id) throw error
+  const named = new Set(
+    [...others].flatMap((other) => plainKeysOf(other, read)).map((key) => keyIn(history, key)),
+  )
+  const digests = new Set((read.blobs.get(id) ?? []).map(({ sha256 }) => sha256))
+  const unnamed = [...digests].filter((sha256) => !named.has(keyIn(history, blobKey(sha256))))
+  const doomed = inventory.all.filter(({ key, name }) => digests.has(name) && !named.has(key))
+  const deltas = read.deltasObjects.filter(({ name }) => name === id)
   return {
     id,
     rows: history.history.filter((row) => row.id === id),
-    history: withOnly(history, others),
+    history: withOnlySuffixes(withOnly(history, others), named),
     // The manifest goes last. After a failure, the next purge finds the rest of the build by it.
-    keys: [...keys, deltasKey(id), generationKey(id)],
-    sharedBlobs: all.length - own.length,
+    keys: [...[...doomed, ...deltas].map(({ key }) => key), ...own],
+    sharedBlobs: digests.size - unnamed.length,
   }
 }
 
 /** Also finds a build that an earlier purge deleted only partly. */
-async function findPurgeable(
-  store: ObservedStore,
-  { history, given }: { readonly history: readonly HistoryRow[]; readonly given: string },
-  options: ResolvedChangeOptions,
-): Promise<string> {
-  const objects = await listObjects(store, generationsPrefix, options)
-  const id = findGeneration([...history.map((row) => row.id), ...objects.keys()], given, store.place)
+function findPurgeable(
+  history: readonly HistoryRow[],
+  {
+    manifests,
+    given,
+    place,
+  }: {
+    readonly manifests: readonly { readonly name: string }[]
+    readonly given: string
+    readonly place: string
+  },
+): string {
+  const ids = [...history.map((row) => row.id), ...manifests.map(({ name }) => name)]
+  const id = findGeneration(ids, given, place)
   if (id !== history[0]?.id) return id
-  const problem = `${store.place}: build ${id} is current. Roll back or publish another build, then purge it.`
+  const problem = `${place}: build ${id} is current. Roll back or publish another build, then purge it.`
   throw new OperatorError('SD_OPTION_INVALID', problem)
 }

@@ -1,25 +1,19 @@
+import { randomUUID } from 'node:crypto'
 import { forEachConcurrently } from '@serve-dist/foundation/concurrency/for-each-concurrently'
-import { isoSeconds } from '../history/next-history.ts'
-import {
-  type Head,
-  leaseMilliseconds,
-  readHead,
-  swapHistory,
-  type SwapOptions,
-} from '../history/swap-history.ts'
-import type { History } from '../layout.ts'
+import { type Head, readHead, swapHistory, type SwapOptions } from '../history/swap-history.ts'
+import { deletionKey, type History, stringifyHistory } from '../layout.ts'
 import type { ObservedStore } from '../observe-store.ts'
+import { readDeletedKeys } from '../read-documents.ts'
 
 /*
- * A process announces its deletions in the history (`deletesUntil`). The same swap removes the last row that names the
- * objects. A publish that read the earlier history fails its own swap; a later one waits. Therefore no publish relies
- * on an object that is about to be deleted (docs/decisions/024-stores.md).
+ * A suspended process or a slow server may carry out a deletion at any later time, and nothing can stop it. Therefore a
+ * process writes the keys to a document, and the swap that removes the last reference to them also names this document
+ * (`deletions`). A publish that read the earlier history fails its own swap. A later one uses none of these keys, until
+ * the process removes the document because no request of its own can still run (docs/decisions/024-stores.md).
  */
 
-/** The time in which a process starts deletions, in milliseconds. */
-const workLength = 30_000
-/** The time after which retries stop, in milliseconds. It ends before other processes continue. */
-const tryLength = 50_000
+/** The number of deletions in the history from which they are merged. */
+const mostDeletions = 8
 
 /** The next history and the objects that it does not name. */
 export interface ChangePlan {
@@ -40,21 +34,6 @@ export interface Deletion {
   readonly failure?: unknown
 }
 
-/** The right to delete objects for a limited time. */
-interface Lease {
-  /** The value in the history. */
-  readonly deletesUntil: string
-  /** The time to renew the lease, by `performance.now()`. */
-  readonly end: number
-  /** Aborts running requests when the lease ends. */
-  readonly signal: AbortSignal
-}
-
-interface HeldHead {
-  readonly head: Head
-  readonly lease: Lease
-}
-
 /**
  * Swaps the history, then deletes objects that it does not name. Writes nothing if the history stays the same and there
  * is nothing to delete.
@@ -65,96 +44,82 @@ interface HeldHead {
  */
 export async function swapAndDelete(
   store: ObservedStore,
-  { head, history: next, keys }: ChangePlan & Pick<HeldHead, 'head'>,
+  { head, history: next, keys }: ChangePlan & { readonly head: Head },
   options: DeleteOptions,
 ): Promise<Deletion | undefined> {
   if (keys.length === 0) {
-    const isSame =
-      next.history.length === head.history.history.length && next.history[0] === head.history.history[0]
-    const isDone = isSame || (await swapHistory(store, head, withDeletion(next), options)) !== undefined
+    const isSame = stringifyHistory(next) === stringifyHistory(head.history)
+    const isDone = isSame || (await swapHistory(store, head, next, options)) !== undefined
     return isDone ? { deleted: new Set() } : undefined
   }
-  const lease = beginLease(store)
-  const swapped = await swapHistory(store, head, withDeletion(next, lease), options)
-  return swapped && (await deleteObjects(store, { head: swapped, lease, keys }, options))
+  const uuid = await writeDeletion(store, keys, options)
+  const deletions = [...(await mergeDeletions(store, next, options)), uuid]
+  const swapped = await swapHistory(store, head, { ...next, deletions }, options)
+  if (swapped !== undefined) return await deleteObjects(store, { head: swapped, uuid, keys }, options)
+  await store.delete(deletionKey(uuid)).catch(() => undefined)
+  return undefined
+}
+
+async function writeDeletion(
+  store: ObservedStore,
+  keys: Iterable<string>,
+  { signal }: DeleteOptions,
+): Promise<string> {
+  const uuid = randomUUID()
+  await store.put(deletionKey(uuid), Buffer.from(JSON.stringify([...keys])), { signal })
+  return uuid
+}
+
+/** Returns the deletions of a history. If processes were killed often, one deletion gets the keys of all. */
+async function mergeDeletions(
+  store: ObservedStore,
+  history: History,
+  options: DeleteOptions,
+): Promise<readonly string[]> {
+  const { deletions = [] } = history
+  if (deletions.length < mostDeletions) return deletions
+  return [await writeDeletion(store, await readDeletedKeys(store, history, options), options)]
 }
 
 async function deleteObjects(
   store: ObservedStore,
-  { keys, ...first }: HeldHead & Pick<ChangePlan, 'keys'>,
+  { head, uuid, keys }: Pick<ChangePlan, 'keys'> & { readonly head: Head; readonly uuid: string },
   options: DeleteOptions,
 ): Promise<Deletion> {
   const { concurrency, signal } = options
   const deleted = new Set<string>()
-  const isStopped = (): boolean => signal?.aborted === true
-  let held: HeldHead | undefined = first
-  try {
-    while (held !== undefined && deleted.size < keys.length && !isStopped()) {
-      const { lease } = held
-      const left = whileHeld(keys.slice(deleted.size), lease, isStopped)
-      await forEachConcurrently(left, concurrency, async (key) => {
-        await store.delete(key, { signal: lease.signal })
-        deleted.add(key)
-      })
-      if (deleted.size < keys.length) held = await renewLease(store, held, options)
+  let isSettled = true
+  let failure: unknown
+  const keysUntilStop = function* (): Generator<string> {
+    for (const key of keys) {
+      if (signal?.aborted === true) return
+      yield key
     }
-    if (held !== undefined) await changeLease(store, held, undefined, options)
-    return deleted.size < keys.length
-      ? {
-          deleted,
-          failure: new Error(
-            isStopped() ? 'a signal stopped the deletion' : 'another process took the lease',
-          ),
-        }
-      : { deleted }
-  } catch (failure) {
-    // Ends the lease early. If requests may still run, other processes must wait until it expires.
-    if (held?.lease.signal.aborted === false)
-      await changeLease(store, held, undefined, options).catch(() => undefined)
-    return { deleted, failure }
   }
+  try {
+    await forEachConcurrently(keysUntilStop(), concurrency, async (key) => {
+      if ((await store.delete(key)) === 'unsettled') isSettled = false
+      deleted.add(key)
+    })
+    if (deleted.size < keys.length) failure = new Error('a signal stopped the deletion')
+    if (isSettled) await endDeletion(store, { head, uuid }, options)
+  } catch (error) {
+    // A failed request may still run, so its key stays in the history.
+    failure = error
+  }
+  return { deleted, ...(failure !== undefined && { failure }) }
 }
 
-function* whileHeld(keys: readonly string[], { end }: Lease, isStopped: () => boolean): Generator<string> {
-  for (const key of keys) {
-    if (performance.now() > end || isStopped()) return
-    yield key
-  }
-}
-
-function beginLease(store: ObservedStore): Lease {
-  return {
-    deletesUntil: isoSeconds(store.now() + leaseMilliseconds),
-    end: performance.now() + workLength,
-    signal: AbortSignal.timeout(tryLength),
-  }
-}
-
-async function renewLease(
+/** Removes a deletion from the history. Its keys can be used again. */
+async function endDeletion(
   store: ObservedStore,
-  held: HeldHead,
-  options: SwapOptions,
-): Promise<HeldHead | undefined> {
-  const lease = beginLease(store)
-  const head = await changeLease(store, held, lease, options)
-  return head && { head, lease }
-}
-
-/** Renews or ends the lease in the history. Returns `undefined` if this process does not hold it any more. */
-async function changeLease(
-  store: ObservedStore,
-  { head, lease }: HeldHead,
-  next: Lease | undefined,
-  { isSinglePublisher }: SwapOptions,
-): Promise<Head | undefined> {
-  // A rollback does not wait and keeps the lease, so the swap can fail although the lease is valid.
-  for (let found = head; found.history.deletesUntil === lease.deletesUntil; found = await readHead(store)) {
-    const swapped = await swapHistory(store, found, withDeletion(found.history, next), { isSinglePublisher })
-    if (swapped !== undefined) return swapped
+  { head, uuid }: { readonly head: Head; readonly uuid: string },
+  { isSinglePublisher, lookFor }: SwapOptions,
+): Promise<void> {
+  for (let found = head; found.history.deletions?.includes(uuid) === true; found = await readHead(store)) {
+    const deletions = found.history.deletions.filter((other) => other !== uuid)
+    const next = { ...found.history, deletions }
+    if ((await swapHistory(store, found, next, { isSinglePublisher, lookFor })) !== undefined) break
   }
-  return undefined
-}
-
-function withDeletion({ version, history }: History, lease?: Lease): History {
-  return { version, ...(lease && { deletesUntil: lease.deletesUntil }), history }
+  await store.delete(deletionKey(uuid))
 }

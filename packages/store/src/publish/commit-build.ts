@@ -1,11 +1,13 @@
-import { type Manifest, OperatorError, stringifyManifest } from '@serve-dist/manifest'
+import { OperatorError, stringifyManifest } from '@serve-dist/manifest'
 import { reasonOf } from '@serve-dist/foundation/files/file-error'
-import { deltasKey, stringifyDeltas } from '../deltas/deltas-document.ts'
+import { sha256Of } from '@serve-dist/foundation/text/sha256-of'
+import type { StoreBackend } from '../backend.ts'
+import { deltaBlobsOf, deltasKey, stringifyDeltas } from '../deltas/deltas-document.ts'
 import { selectAvailableDeltas } from '../deltas/plan-deltas.ts'
 import { withPublished } from '../history/next-history.ts'
 import type { Head } from '../history/swap-history.ts'
-import { blobsOf, generationKey, type History } from '../layout.ts'
-import { isListed, type ListedObjects } from '../list-objects.ts'
+import { generationKey, type History, keyIn, withKeys } from '../layout.ts'
+import { availableKey, type Inventory, isListed, keyToWrite } from '../list-objects.ts'
 import type { ObservedStore } from '../observe-store.ts'
 import { planAndDelete, type PlannedChange } from '../prune/plan-and-delete.ts'
 import { planPrune, type PrunePlan } from '../prune/plan-prune.ts'
@@ -18,8 +20,7 @@ import { sendBlobs } from './send-blobs.ts'
 
 interface CommitInput {
   readonly build: Build
-  readonly head: Head
-  readonly listed: ListedObjects
+  readonly inventory: Inventory
 }
 
 interface CommitPlan extends PrunePlan {
@@ -49,30 +50,36 @@ export async function commitBuild(
   options: ResolvedPublishOptions,
 ): Promise<Commit> {
   const sentAgain: SourceBlob[] = []
-  const change = await planAndDelete(store, options, async (head, listed) => {
-    if (!options.isDryRun) {
-      if (!options.isForced) expectSameCurrent(store.place, { start, head, id: build.manifest.buildId })
-      const gone = build.blobs.filter((blob) => !isListed(listed, blob))
-      await sendBlobs(store, { ...build, blobs: gone }, options)
-      sentAgain.push(...gone)
-      await putDeltas(store, { build, head, listed, deltas }, options)
-      await putGeneration(store, { build, head }, options)
-    }
-    return await planCommit(store, { build, head, listed }, options)
+  const change = await planAndDelete(store, options, async (head, inventory) => {
+    if (options.isDryRun) return await planCommit(store, { build, inventory, keys: [] }, options)
+    if (!options.isForced) expectSameCurrent(store.place, { start, head, id: build.manifest.buildId })
+    const gone = build.blobs.filter((blob) => !isListed(inventory, blob))
+    const sent = await sendBlobs(store, { ...build, blobs: gone, inventory }, options)
+    sentAgain.push(...gone)
+    const keys = build.blobs.map((blob) => sent.get(blob.sha256) ?? availableKey(inventory, blob) ?? '')
+    keys.push(...(await putDeltas(store, { build, inventory, deltas }, options)))
+    keys.push(await putGeneration(store, { build, inventory }, options))
+    return await planCommit(store, { build, inventory, keys }, options)
   })
   return { ...change, sentAgain }
 }
 
-/** Plans the commit. If the prune cannot be planned, the build is published without it. */
+/**
+ * Plans the commit. If the prune cannot be planned, the build is published without it.
+ *
+ * @param keys - the keys of the build's objects.
+ */
 async function planCommit(
   store: ObservedStore,
-  { build: { manifest }, head: { history: before }, listed }: CommitInput,
+  { build: { manifest }, inventory, keys }: CommitInput & { readonly keys: readonly string[] },
   options: ResolvedPublishOptions,
 ): Promise<CommitPlan> {
-  const history = withPublished(before, manifest.buildId, store.now())
+  const { history: before } = inventory
+  const published = withPublished(before, manifest.buildId, store.now())
+  const history = { ...published, suffixes: withKeys(before.suffixes, keys) }
   const known = new Map([[manifest.buildId, generationBlobsOf(manifest)]])
   try {
-    return { before, ...(await planPrune(store, { history, listed, known }, options)) }
+    return { before, ...(await planPrune(store, { history, inventory, known }, options)) }
   } catch (error) {
     options.signal?.throwIfAborted()
     const kept = [...new Set(history.history.map(({ id }) => id))]
@@ -94,49 +101,69 @@ function expectSameCurrent(
   )
 }
 
-/** Keeps the document of a build that was published before, because servers may have read it. */
+/**
+ * Keeps the document of a build that was published before, because servers may have read it.
+ *
+ * @returns the keys of the document and its blobs.
+ */
 async function putDeltas(
   store: ObservedStore,
-  { build: { manifest }, head, listed, deltas }: CommitInput & { readonly deltas: MadeDeltas | undefined },
+  { build: { manifest }, inventory, deltas }: CommitInput & { readonly deltas: MadeDeltas | undefined },
   { signal }: ResolvedPublishOptions,
-): Promise<void> {
-  if (deltas?.files === undefined || deltas.summary.isThere) return
+): Promise<readonly string[]> {
+  if (deltas?.files === undefined || deltas.summary.isThere) return []
+  const { history } = inventory
   const id = manifest.buildId
-  const wasPublished = head.history.history.some((row) => row.id === id)
-  if (wasPublished && (await undefinedIfUnreadable(readDeltas(store, id, { signal }))) !== undefined) return
-  const files = selectAvailableDeltas(deltas.files, (blob) => isListed(listed, blob))
-  const text = Buffer.from(stringifyDeltas({ version: 1, files }))
-  await store.put(deltasKey(id), text, { signal })
+  const wasPublished = history.history.some((row) => row.id === id)
+  const there = wasPublished && (await undefinedIfUnreadable(readDeltas(store, id, { history, signal })))
+  if (typeof there === 'object') return []
+  const files = selectAvailableDeltas(deltas.files, (blob) => isListed(inventory, blob))
+  const document = { version: 1, files } as const
+  const key = await putDocument(
+    store,
+    { plainKey: deltasKey(id), text: stringifyDeltas(document), inventory },
+    signal,
+  )
+  return [key, ...deltaBlobsOf(document).map((blob) => availableKey(inventory, blob) ?? '')]
 }
 
-/** Keeps a manifest that the history names and that can be read. */
+/**
+ * Keeps a manifest that the history names and that is intact.
+ *
+ * @returns its key.
+ */
 async function putGeneration(
   store: ObservedStore,
-  { build: { manifest }, head }: { readonly build: Build; readonly head: Head },
+  { build: { manifest }, inventory }: CommitInput,
   { signal }: ResolvedPublishOptions,
-): Promise<void> {
+): Promise<string> {
+  const { history } = inventory
   const id = manifest.buildId
-  if (head.history.history.some((row) => row.id === id)) {
-    const there = await undefinedIfUnreadable(readGeneration(store, id, { signal }))
-    if (there !== undefined) return expectSameBlobs(store.place, { there, manifest })
+  const plainKey = generationKey(id)
+  const text = stringifyManifest(manifest)
+  const key = keyIn(history, plainKey)
+  if (key !== plainKey) {
+    const there = await undefinedIfUnreadable(readGeneration(store, id, { history, signal }))
+    if (there !== undefined) {
+      if (stringifyManifest(there) === text) return key
+      // The id is derived from the manifest, so an edited manifest would not be served.
+      const problem = `${store.place}: the store has a different build with the id ${id}, because the manifest was edited after the build. Compress the folder again.`
+      throw new OperatorError('SD_MANIFEST_MISMATCH', problem)
+    }
   }
-  const text = Buffer.from(stringifyManifest(manifest))
-  await store.put(generationKey(id), text, { signal })
+  return await putDocument(store, { plainKey, text, inventory }, signal)
 }
 
-/** The id is derived from the manifest, so an edited manifest would not be served. */
-function expectSameBlobs(
-  place: string,
-  { there, manifest }: Readonly<Record<'there' | 'manifest', Manifest>>,
-): void {
-  if (digestsOf(there) === digestsOf(manifest)) return
-  const problem = `${place}: the store has a different build with the id ${manifest.buildId}, because the manifest was edited after the build. Compress the folder again.`
-  throw new OperatorError('SD_MANIFEST_MISMATCH', problem)
-}
-
-function digestsOf(manifest: Manifest): string {
-  return blobsOf(manifest)
-    .map(({ sha256 }) => sha256)
-    .toSorted()
-    .join()
+async function putDocument(
+  store: StoreBackend,
+  {
+    plainKey,
+    text,
+    inventory: { deleted },
+  }: { readonly plainKey: string; readonly text: string; readonly inventory: Inventory },
+  signal: AbortSignal | undefined,
+): Promise<string> {
+  const key = keyToWrite(plainKey, { history: { suffixes: { [plainKey]: sha256Of(text) } }, deleted })
+  await store.put(key, Buffer.from(text), { signal })
+  return key
 }

@@ -7,8 +7,8 @@ import { forEachConcurrently } from '@serve-dist/foundation/concurrency/for-each
 import { countUsableCores } from '@serve-dist/foundation/process/count-usable-cores'
 import type { Stoppable, StoreBackend } from '../backend.ts'
 import { sumBytes } from '../sum-bytes.ts'
-import { blobKey, type History, type NamedBlob } from '../layout.ts'
-import { isListed, type ListedObjects } from '../list-objects.ts'
+import type { History, NamedBlob } from '../layout.ts'
+import { type Inventory, isListed, keyToSend } from '../list-objects.ts'
 import type { ResolvedPublishOptions } from './publish-options.ts'
 import { type Build, buildMismatchError } from './read-source-build.ts'
 import { readBlob } from '../read-blob.ts'
@@ -66,35 +66,33 @@ const none = { isThere: false, made: 0, bytes: 0, reused: 0, tooLarge: 0, leftOu
  */
 export async function makeDeltas(
   store: StoreBackend,
-  {
-    build,
-    history,
-    listed,
-  }: { readonly build: Build; readonly history: History; readonly listed: ListedObjects },
+  { build, inventory }: { readonly build: Build; readonly inventory: Inventory },
   options: ResolvedPublishOptions,
 ): Promise<MadeDeltas | undefined> {
   if (!options.makesDeltas) return undefined
   const codings = availableDeltaCodings()
   if (codings.length === 0) return { summary: { ...none, codings }, earlier: [], warnings: [] }
   const began = performance.now()
+  const { history } = inventory
+  const withHistory = { ...options, history }
   const id = build.manifest.buildId
   const ids = history.history.map((row) => row.id)
   const others = [...new Set(ids)].filter((other) => other !== id).slice(0, dictionaryGenerations)
   const earlier = (
-    await Promise.all(others.map(async (other) => await readEarlier(store, other, options)))
+    await Promise.all(others.map(async (other) => await readEarlier(store, other, withHistory)))
   ).flat()
-  const there = ids.includes(id) ? await undefinedIfUnreadable(readDeltas(store, id, options)) : undefined
+  const there = ids.includes(id) ? await undefinedIfUnreadable(readDeltas(store, id, withHistory)) : undefined
   if (there !== undefined) {
     return { summary: { ...none, codings, isThere: true }, earlier, files: there.files, warnings: [] }
   }
 
-  const { carried, pairs } = planDeltas(build.manifest, earlier, (blob) => isListed(listed, blob))
+  const { carried, pairs } = planDeltas(build.manifest, earlier, (blob) => isListed(inventory, blob))
   const reused = [...carried.values()].reduce((sum, deltas) => sum + deltas.size, 0)
   const summary = { ...none, codings, reused }
   if (options.isDryRun) {
     return { summary: { ...summary, made: pairs.length }, earlier, files: carried, warnings: [] }
   }
-  const making = { directory: build.directory, pairs, codings, began }
+  const making = { directory: build.directory, pairs, codings, began, inventory }
   const { deltas, counts, warnings } = await makePairs(store, making, options)
   const milliseconds = Math.round(performance.now() - began)
   return {
@@ -108,11 +106,11 @@ export async function makeDeltas(
 async function readEarlier(
   store: StoreBackend,
   id: string,
-  { signal }: Stoppable,
+  options: Stoppable & { readonly history: History },
 ): Promise<readonly DictionaryBuild[]> {
   const [manifest, deltas] = await Promise.all([
-    undefinedIfUnreadable(readGeneration(store, id, { signal })),
-    undefinedIfUnreadable(readDeltas(store, id, { signal })),
+    undefinedIfUnreadable(readGeneration(store, id, options)),
+    undefinedIfUnreadable(readDeltas(store, id, options)),
   ])
   return manifest === undefined ? [] : [{ manifest, deltas }]
 }
@@ -128,11 +126,12 @@ interface Making {
   readonly codings: readonly DeltaCoding[]
   /** The start time, by `performance.now()`. */
   readonly began: number
+  readonly inventory: Inventory
 }
 
 async function makePairs(
   store: StoreBackend,
-  { directory, pairs, codings, began }: Making,
+  { directory, pairs, codings, began, inventory }: Making,
   { deltaBudget, concurrency, onDelta, signal }: ResolvedPublishOptions,
 ): Promise<{
   readonly deltas: readonly MadeDelta[]
@@ -156,7 +155,7 @@ async function makePairs(
     }
     const [file, dictionary] = await Promise.all([
       readSource(directory, pair.file),
-      readBlob(store, pair.dictionary, { signal }),
+      readBlob(store, pair.dictionary, { history: inventory.history, signal }),
     ])
     if (dictionary === undefined) {
       problems.push(`${pair.file.path}: the store does not have the earlier file`)
@@ -176,7 +175,7 @@ async function makePairs(
     }
     const variants: { [Coding in DeltaCoding]?: NamedBlob } = {}
     for (const { coding, delta } of worthwhileDeltas(pair.file, answer.deltas)) {
-      variants[coding] = await sendDelta(store, delta, signal)
+      variants[coding] = await sendDelta(store, { delta, inventory }, signal)
       counts.bytes += delta.length
     }
     if (Object.keys(variants).length > 0) deltas.push({ pair, variants })
@@ -211,12 +210,12 @@ async function readSource(directory: string, { path, sha256 }: DeltaPair['file']
 
 async function sendDelta(
   store: StoreBackend,
-  delta: Uint8Array,
+  { delta, inventory }: { readonly delta: Uint8Array; readonly inventory: Inventory },
   signal: AbortSignal | undefined,
 ): Promise<NamedBlob> {
-  const sha256 = sha256Of(delta)
-  await store.put(blobKey(sha256), delta, { signal })
-  return { sha256, size: delta.length }
+  const blob = { sha256: sha256Of(delta), size: delta.length }
+  await store.put(keyToSend(inventory, blob), delta, { signal })
+  return blob
 }
 
 interface Threads {

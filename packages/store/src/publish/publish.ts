@@ -4,8 +4,7 @@ import type { StoreBackend } from '../backend.ts'
 import { makeDeltas } from './make-deltas.ts'
 import { requireConditionalWrites } from '../require-conditional-writes.ts'
 import { readHead } from '../history/swap-history.ts'
-import { blobsPrefix } from '../layout.ts'
-import { isListed, listObjects } from '../list-objects.ts'
+import { isListed, listBlobs } from '../list-objects.ts'
 import { observeStore } from '../observe-store.ts'
 import { commitBuild } from './commit-build.ts'
 import { findCorruptBlobs } from './find-corrupt-blobs.ts'
@@ -38,18 +37,18 @@ export async function publish(
   const build = await readSourceBuild(directory)
   await requireConditionalWrites(observed, resolved)
   const start = await readHead(observed, resolved)
-  const listed = await listObjects(observed, blobsPrefix, resolved)
+  const inventory = await listBlobs(observed, start.history, resolved)
 
   // 2. Send missing blobs.
-  const sent: SourceBlob[] = build.blobs.filter((blob) => !isListed(listed, blob))
+  const sent: SourceBlob[] = build.blobs.filter((blob) => !isListed(inventory, blob))
   if (resolved.isVerified) {
-    const there = build.blobs.filter((blob) => isListed(listed, blob))
-    sent.push(...(await findCorruptBlobs(observed, there, resolved)))
+    const there = build.blobs.filter((blob) => isListed(inventory, blob))
+    sent.push(...(await findCorruptBlobs(observed, { blobs: there, inventory }, resolved)))
   }
-  await sendBlobs(observed, { directory, blobs: sent }, resolved)
+  await sendBlobs(observed, { directory, blobs: sent, inventory }, resolved)
 
   // 3. Encode deltas against earlier builds.
-  const deltas = await makeDeltas(observed, { build, history: start.history, listed }, resolved)
+  const deltas = await makeDeltas(observed, { build, inventory }, resolved)
 
   // 4. Write the manifest, swap the history and prune.
   const commit = await commitBuild(observed, { build, start, deltas }, resolved)

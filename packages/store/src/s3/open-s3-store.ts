@@ -5,10 +5,11 @@ import type {
   PutObjectCommandOutput,
   S3ClientConfig,
 } from '@aws-sdk/client-s3'
+import { OperatorError } from '@serve-dist/manifest'
 import type { Content, StoreBackend } from '../backend.ts'
 import { currentKey } from '../layout.ts'
 import { digestOfKey, verifyContent } from '../verify-content.ts'
-import { checkKey, type FailedStep, storeUnavailable } from '../store-error.ts'
+import { checkKey, type FailedStep, storeUnavailable, UnansweredError } from '../store-error.ts'
 import { timeLimitFor, withTimeLimit } from '../with-time-limit.ts'
 import { connectS3, parseS3Place } from './connect-s3.ts'
 import { resumedBody } from './resumed-body.ts'
@@ -195,8 +196,9 @@ export async function openS3Store(place: string, settings: S3ClientConfig = {}):
       signal?.throwIfAborted()
       const conditions =
         replaces === undefined ? {} : replaces === null ? { IfNoneMatch: '*' } : { IfMatch: replaces }
+      const change = { isSettled: true }
       try {
-        const output = await retry(async () => await send(key, content, conditions, signal), signal)
+        const output = await retryChange(change, () => send(key, content, conditions, signal), signal)
         // Without an ETag, another server answered, for example the login page of a network.
         if (output.ETag === undefined)
           throw new Error('the response has no ETag, so it is not from an S3 server')
@@ -205,18 +207,23 @@ export async function openS3Store(place: string, settings: S3ClientConfig = {}):
         const { status, code } = s3FailureOf(error)
         const isRefused = status === 412 || (typeof replaces === 'string' && code === 'NoSuchKey')
         if (isRefused && replaces !== undefined) return 'conflict'
-        throw failed('put', key, error, signal)
+        const failure = failed('put', key, error, signal)
+        if (change.isSettled || !(failure instanceof OperatorError)) throw failure
+        throw new UnansweredError(failure.code, failure.message, { cause: error })
       }
     },
 
     async delete(key, { signal } = {}) {
       checkKey(key)
       const abort = signal === undefined ? {} : { abortSignal: signal }
+      const change = { isSettled: true }
       try {
-        await retry(async () => await client.send(new sdk.DeleteObjectCommand(objectAt(key)), abort), signal)
+        const command = new sdk.DeleteObjectCommand(objectAt(key))
+        await retryChange(change, () => client.send(command, abort), signal)
       } catch (error) {
         if (s3FailureOf(error).code !== 'NoSuchKey') throw failed('delete', key, error, signal)
       }
+      return change.isSettled ? undefined : 'unsettled'
     },
 
     async honoursConditions({ signal } = {}) {
@@ -235,6 +242,22 @@ export async function openS3Store(place: string, settings: S3ClientConfig = {}):
     },
   }
   return store
+}
+
+/** Retries a request that changes an object. `isSettled` becomes false if an attempt has no answer. */
+async function retryChange<Output>(
+  change: { isSettled: boolean },
+  attempt: () => Promise<Output>,
+  signal: AbortSignal | undefined,
+): Promise<Output> {
+  return await retry(async () => {
+    try {
+      return await attempt()
+    } catch (error) {
+      change.isSettled &&= s3FailureOf(error).isAnswered
+      throw error
+    }
+  }, signal)
 }
 
 function hasHeaders(request: unknown): request is { headers: Record<string, string | undefined> } {

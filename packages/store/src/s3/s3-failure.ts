@@ -9,6 +9,8 @@ export interface S3Failure {
   readonly code: string
   /** Whether the same request may succeed a little later. */
   readonly isPassing: boolean
+  /** Whether the server rejected the request. Otherwise, the request may still run at any later time. */
+  readonly isAnswered: boolean
   /** The reason for messages, and the fix if it is known. */
   readonly reason: string
 }
@@ -63,7 +65,8 @@ export function s3FailureOf(error: unknown): S3Failure {
     cures[own.name] ??
       (status !== undefined && status >= 300 && status < 400 ? cures['PermanentRedirect'] : ''),
   ]
-  return { status, code: own.name, isPassing, reason: reason.filter(Boolean).join('; ') }
+  const isAnswered = status !== undefined && (status < 500 || own.name === 'SlowDown')
+  return { status, code: own.name, isPassing, isAnswered, reason: reason.filter(Boolean).join('; ') }
 }
 
 function fieldOf(value: unknown, name: string): unknown {

@@ -1,7 +1,7 @@
 import { appendFile, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { manifestPath, pendingPath } from '@serve-dist/manifest'
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { buildFixture, writeFixture } from '../../../server/test/support/build-fixture.ts'
 import type { StoreBackend } from '../../src/backend.ts'
 import {
@@ -11,22 +11,25 @@ import {
   type PublishProgress,
   publish,
   purge,
+  readGeneration,
   rollback,
 } from '../../src/index.ts'
-import { blobKey, currentKey, generationKey, layoutVersion, stringifyHistory } from '../../src/layout.ts'
+import { blobKey, currentKey, generationKey } from '../../src/layout.ts'
 import { type MadeBuild, makeBuild, makeVersion, makeVersions } from '../support/make-builds.ts'
 import { beforePut, storeOf } from '../support/open-stores.ts'
-import { differences, faultsOf, generationsIn, keysIn, manifestOf, rowsOf } from '../support/read-store.ts'
+import {
+  differences,
+  faultsOf,
+  generationsIn,
+  keyOf,
+  keysIn,
+  manifestOf,
+  rowsOf,
+  textAt,
+} from '../support/read-store.ts'
 import { expectRefusal } from '../../../server/test/support/expect-refusal.ts'
 
 const [first, second, third] = await makeVersions()
-
-/** Announces a deletion, as a killed process would have done. */
-async function announceDeletion(store: StoreBackend, until: number): Promise<void> {
-  const deletesUntil = `${new Date(until).toISOString().slice(0, 19)}Z`
-  const text = stringifyHistory({ version: layoutVersion, deletesUntil, history: await rowsOf(store) })
-  await store.put(currentKey, Buffer.from(text))
-}
 
 describe('publish', () => {
   test('stores every file, and only new files of the next build', async () => {
@@ -95,7 +98,7 @@ describe('publish', () => {
     expect(summary.pruned.blobs).toBeGreaterThan(0)
     expect(await generationsIn(store)).toEqual([third.id, second.id].toSorted())
     expect((await rowsOf(store)).map(({ id }) => id)).toEqual([third.id, second.id])
-    expect(await readFile(join(store.place, currentKey), 'utf8')).not.toContain('deletesUntil')
+    expect(await readFile(join(store.place, currentKey), 'utf8')).not.toContain('deletions')
     expect(await faultsOf(store)).toEqual([])
   })
 
@@ -144,14 +147,40 @@ describe('publish', () => {
 
   test('rewrites an unreadable manifest', async () => {
     const store = await storeOf(first, second)
-    await store.put(generationKey(second.id), Buffer.from('{'))
+    await store.put(await keyOf(store, generationKey(second.id)), Buffer.from('{'))
     await publish(second.directory, store)
+    expect(await faultsOf(store)).toEqual([])
+  })
+
+  test.each<[string, (text: string) => string]>([
+    ['another media type', (text) => text.replace('text/html', 'text/plain')],
+    ['a renamed asset', (text) => text.replaceAll('vendor.js', 'vendor2.js')],
+  ])('replaces a manifest that was damaged: %s', async (_what, damage) => {
+    const store = await storeOf(first, second)
+    const key = await keyOf(store, generationKey(second.id))
+    const text = (await textAt(store, key)) ?? ''
+    expect(damage(text)).not.toBe(text)
+    await store.put(key, Buffer.from(damage(text)))
+    await expectRefusal(readGeneration(store, second.id), 'SD_STORE_INVALID', /does not match its digest/)
+    await publish(second.directory, store, { isForced: true, isVerified: true })
+    expect(await textAt(store, await keyOf(store, generationKey(second.id)))).toBe(text)
+    expect((await readGeneration(store, second.id)).buildId).toBe(second.id)
+  })
+
+  test('records the digest of a manifest in a store of version 1', async () => {
+    const store = await storeOf(first)
+    const rows = await rowsOf(store)
+    const text = (await textAt(store, await keyOf(store, generationKey(first.id)))) ?? ''
+    await store.put(generationKey(first.id), Buffer.from(text.replace('text/html', 'text/plain')))
+    await store.put(currentKey, Buffer.from(`{"version":1,"history":${JSON.stringify(rows)}}`))
+    expect(await publish(first.directory, store)).toMatchObject({ wasCurrent: true })
+    expect(await textAt(store, await keyOf(store, generationKey(first.id)))).toBe(text)
     expect(await faultsOf(store)).toEqual([])
   })
 
   test('deletes no blob if the manifest of a kept build is unreadable', async () => {
     const store = await storeOf(first, second)
-    await store.put(generationKey(first.id), Buffer.from('{'))
+    await store.put(await keyOf(store, generationKey(first.id)), Buffer.from('{'))
     const before = await keysIn(store, 'blobs/')
     const { warnings } = await publish(third.directory, store, { protectedFor: -1 })
     expect(warnings).toEqual([expect.stringContaining('no blob was pruned')])
@@ -160,7 +189,7 @@ describe('publish', () => {
 
   test('drops a build whose manifest is missing, with a warning', async () => {
     const store = await storeOf(first, second)
-    await store.delete(generationKey(first.id))
+    await store.delete(await keyOf(store, generationKey(first.id)))
     const { warnings, generations } = await publish(third.directory, store)
     expect(warnings).toEqual([expect.stringContaining(first.id)])
     expect(generations).toEqual([third.id, second.id])
@@ -252,30 +281,6 @@ describe('publish', () => {
         expect(build && (await differences(store, build))).toEqual([])
       }
     }
-  })
-
-  test('waits for a deletion until the announced time, and no longer', async () => {
-    const backend = await storeOf(first)
-    let reads = 0
-    const store: typeof backend = {
-      ...backend,
-      read: async (...given) => {
-        reads += 1
-        return await backend.read(...given)
-      },
-    }
-    await announceDeletion(store, Date.now() + 60_000)
-    const stop = new AbortController()
-    const waiting = publish(second.directory, store, { signal: stop.signal })
-    const ended = waiting.catch((error: unknown) => error)
-    await vi.waitUntil(() => reads > 3)
-    stop.abort()
-    expect(await ended).toMatchObject({ name: 'AbortError' })
-    expect((await rowsOf(store)).map(({ id }) => id)).toEqual([first.id])
-
-    await announceDeletion(store, Date.now() - 2000)
-    expect(await publish(second.directory, store)).toMatchObject({ replaced: first.id })
-    expect(await readFile(join(store.place, currentKey), 'utf8')).not.toContain('deletesUntil')
   })
 
   test('rejects an endpoint without conditional writes, like all changes, unless there is only one publisher', async () => {

@@ -1,12 +1,10 @@
-import { afterAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import type { StoreBackend } from '../../src/backend.ts'
-import { readHeadAfterDeletion } from '../../src/history/swap-history.ts'
-import { prune, publish } from '../../src/index.ts'
-import { currentKey, layoutVersion, stringifyHistory } from '../../src/layout.ts'
-import { observeStore } from '../../src/observe-store.ts'
+import { prune, publish, purge } from '../../src/index.ts'
+import { currentKey } from '../../src/layout.ts'
 import { makeVersions } from '../support/make-builds.ts'
 import { beforePut, startBackends } from '../support/open-stores.ts'
-import { differences, faultsOf } from '../support/read-store.ts'
+import { differences, faultsOf, historyOf, unnamedIn } from '../support/read-store.ts'
 
 // Interleavings that the seeded tests hit too rarely.
 
@@ -18,44 +16,25 @@ const [first, second] = await makeVersions()
 /** The times of a bucket are in whole seconds. */
 const eager = { protectedFor: -60_000 }
 
-/**
- * A process that deletes when the test permits it. Its clock stands still, as for a process that is faster than a
- * second.
- */
-interface Deleter {
+/** A process that was suspended when its deletions were queued. */
+interface SuspendedProcess {
   readonly store: StoreBackend
   /** Resolves when the process is about to delete. */
-  readonly isDeleting: Promise<'deletes'>
-  /** Resolves when the process, whose swap failed, waits for other deletions. */
-  readonly isWaiting: Promise<'waits'>
-  readonly release: () => void
+  readonly isDeleting: Promise<void>
+  readonly resume: () => void
 }
 
-function deleterOf(store: StoreBackend, time: number): Deleter {
-  const [asked, allowed, looked] = [latch(), latch(), latch()]
-  let looksLeft = Number.POSITIVE_INFINITY
+function suspendDeletions(store: StoreBackend): SuspendedProcess {
+  const [asked, resumed] = [latch(), latch()]
   return {
-    isDeleting: asked.opened.then(() => 'deletes'),
-    isWaiting: looked.opened.then(() => 'waits'),
-    release: allowed.open,
+    isDeleting: asked.opened,
+    resume: resumed.open,
     store: {
       ...store,
-      async read(key, options) {
-        const object = await store.read(key, options)
-        looksLeft -= 1
-        if (looksLeft === 0) looked.open()
-        return typeof object === 'object' ? { ...object, time } : object
-      },
-      async put(key, content, options) {
-        const written = await store.put(key, content, options)
-        // The first read checks whether the process's own swap succeeded.
-        if (written === 'conflict') looksLeft = 2
-        return written
-      },
       async delete(key) {
         asked.open()
-        await allowed.opened
-        await store.delete(key)
+        await resumed.opened
+        return await store.delete(key)
       },
     },
   }
@@ -91,36 +70,43 @@ describe.each(backends)('in $name', (backend) => {
     expect(await differences(store, second)).toEqual([])
   })
 
-  test('the wait for a deletion ends although the announced time is wrong', async () => {
-    const { store } = await backend.open()
-    const deletesUntil = '2999-01-01T00:00:00Z'
-    await store.put(
-      currentKey,
-      Buffer.from(stringifyHistory({ version: layoutVersion, deletesUntil, history: [] })),
-    )
-    const read = vi.spyOn(store, 'read')
-    const { history } = await readHeadAfterDeletion(observeStore(store), {}, 300)
-    expect(history).toMatchObject({ deletesUntil })
-    expect(read.mock.calls.length).toBeGreaterThan(1)
-  })
-
-  test('only one of two prunes in the same second deletes at a time', async () => {
+  test.each<[string, (store: StoreBackend) => Promise<unknown>]>([
+    ['prune', async (store) => await prune(store, { generations: 0, age: 0 }, eager)],
+    ['purge', async (store) => await purge(store, second.id)],
+  ])('a publish neither waits for a suspended %s nor relies on its objects', async (_what, remove) => {
     const store = await prepare()
-    const time = Date.now() + 120_000
-    const [one, other] = [deleterOf(store, time), deleterOf(store, time)]
-    let pruned: Promise<unknown> | undefined
-    const late = beforePut(other.store, currentKey, async () => {
-      pruned = prune(one.store, {}, eager)
-      await one.isDeleting
-    })
-    const prunedLate = prune(late, {}, eager)
-    expect(await Promise.race([other.isDeleting, other.isWaiting])).toBe('waits')
-    one.release()
-    await pruned
-    // The other process may delete now. Either the publish waits for it, or it waits for the publish.
-    other.release()
-    await Promise.all([publish(second.directory, store), prunedLate])
+    await publish(second.directory, store)
+    await publish(first.directory, store)
+    const suspended = suspendDeletions(store)
+    const removed = remove(suspended.store)
+    await suspended.isDeleting
+    await publish(second.directory, store)
+    expect(await differences(store, second)).toEqual([])
+    suspended.resume()
+    await removed
     expect(await faultsOf(store)).toEqual([])
     expect(await differences(store, second)).toEqual([])
+  })
+
+  test('deletions of killed processes are merged, and their keys are never used again', async () => {
+    const { store } = await backend.open()
+    await publish(first.directory, store)
+    const dying: StoreBackend = { ...store, delete: async () => await Promise.reject(new Error('killed')) }
+    for (let round = 0; round < 12; round += 1) {
+      await publish(second.directory, store)
+      await publish(first.directory, store)
+      await expect(purge(dying, second.id)).rejects.toThrow('killed')
+    }
+    const { deletions = [], suffixes = {} } = await historyOf(store)
+    expect(deletions.length).toBeLessThanOrEqual(8)
+    const summary = await publish(second.directory, store)
+    expect(summary.new.blobs).toBeGreaterThan(0)
+    expect(Object.keys((await historyOf(store)).suffixes ?? {}).length).toBeGreaterThan(
+      Object.keys(suffixes).length,
+    )
+    expect(await faultsOf(store)).toEqual([])
+    await prune(store, {}, eager)
+    expect(await unnamedIn(store)).toEqual([])
+    expect(await faultsOf(store)).toEqual([])
   })
 })

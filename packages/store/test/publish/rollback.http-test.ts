@@ -2,13 +2,14 @@ import { createHash } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import type { StoreBackend } from '../../src/backend.ts'
 import { type ChangeOptions, listGenerations, prune, publish, purge, rollback } from '../../src/index.ts'
-import { blobKey } from '../../src/layout.ts'
+import { blobKey, generationKey } from '../../src/layout.ts'
 import { makeVersion, makeVersions } from '../support/make-builds.ts'
 import { storeOf } from '../support/open-stores.ts'
 import {
   differences,
   faultsOf,
   generationsIn,
+  keyOf,
   keysIn,
   manifestOf,
   rowsOf,
@@ -172,7 +173,7 @@ describe('listGenerations', () => {
 
   test('marks builds that cannot be served, and is empty for an empty store', async () => {
     const store = await storeOf(...builds)
-    await store.delete(`generations/${second.id}.json`)
+    await store.delete(await keyOf(store, generationKey(second.id)))
     const found = await listGenerations(store)
     expect(found.map(({ problem }) => problem)).toEqual([
       undefined,

@@ -25,10 +25,11 @@ export function interceptStore(store, step) {
       await step('has put')
       return answer
     },
-    async delete(key) {
+    async delete(key, more) {
       await step(`delete ${key}`)
-      await store.delete(key)
+      const answer = await store.delete(key, more)
       await step('has deleted')
+      return answer
     },
   }
 }

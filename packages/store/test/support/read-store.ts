@@ -14,8 +14,10 @@ import {
   type HistoryRow,
   type NamedBlob,
   parseHistory,
-  stringifyHistory,
   currentKey,
+  deletionKey,
+  keyIn,
+  layoutVersion,
 } from '../../src/layout.ts'
 
 /** Returns an object, or throws if it is missing. */
@@ -40,18 +42,24 @@ export async function textAt(store: StoreBackend, key: string): Promise<string |
   return bytes && new TextDecoder().decode(bytes)
 }
 
-async function historyOf(store: StoreBackend): Promise<History | undefined> {
+/** Returns the history, which is empty before the first publish. */
+export async function historyOf(store: StoreBackend): Promise<History> {
   const text = await textAt(store, currentKey)
-  return text === undefined ? undefined : parseHistory(text, store.place)
+  return text === undefined ? { version: layoutVersion, history: [] } : parseHistory(text, store.place)
+}
+
+/** Returns the key at which the store has an object. */
+export async function keyOf(store: StoreBackend, plainKey: string): Promise<string> {
+  return keyIn(await historyOf(store), plainKey)
 }
 
 /** Returns the rows of the history, newest first. */
 export async function rowsOf(store: StoreBackend): Promise<readonly HistoryRow[]> {
-  return (await historyOf(store))?.history ?? []
+  return (await historyOf(store)).history
 }
 
 async function manifestIn(store: StoreBackend, id: string): Promise<Manifest | undefined> {
-  const text = await textAt(store, generationKey(id))
+  const text = await textAt(store, await keyOf(store, generationKey(id)))
   return text === undefined ? undefined : parseManifest(text)
 }
 
@@ -59,16 +67,21 @@ async function manifestIn(store: StoreBackend, id: string): Promise<Manifest | u
  * Returns the faults of a store: builds without a manifest, and blobs that are missing or do not match their digests.
  */
 export async function faultsOf(store: StoreBackend): Promise<readonly string[]> {
-  const ids = new Set((await rowsOf(store)).map(({ id }) => id))
-  const faults = await Promise.all([...ids].map(async (id) => await faultsOfGeneration(store, id)))
+  const history = await historyOf(store)
+  const ids = new Set(history.history.map(({ id }) => id))
+  const faults = await Promise.all([...ids].map(async (id) => await faultsOfGeneration(store, history, id)))
   return faults.flat()
 }
 
-async function faultsOfGeneration(store: StoreBackend, id: string): Promise<readonly string[]> {
+async function faultsOfGeneration(
+  store: StoreBackend,
+  history: History,
+  id: string,
+): Promise<readonly string[]> {
   const manifest = await manifestIn(store, id)
   if (manifest === undefined) return [`${id} has no manifest`]
   const faultOf = async ({ sha256, size }: NamedBlob): Promise<readonly string[]> => {
-    const bytes = await bytesAt(store, blobKey(sha256))
+    const bytes = await bytesAt(store, keyIn(history, blobKey(sha256)))
     if (bytes === undefined) return [`${id} names ${sha256}, which is missing`]
     const isSame = bytes.length === size && digestOf(bytes) === sha256
     return isSame ? [] : [`${sha256} does not match its digest`]
@@ -79,7 +92,7 @@ async function faultsOfGeneration(store: StoreBackend, id: string): Promise<read
 
 /** Returns the blobs of the deltas of a build. */
 export async function deltasOf(store: StoreBackend, id: string): Promise<readonly NamedBlob[]> {
-  const text = await textAt(store, deltasKey(id))
+  const text = await textAt(store, await keyOf(store, deltasKey(id)))
   return text === undefined ? [] : deltaBlobsOf(parseDeltas(text, store.place))
 }
 
@@ -90,6 +103,7 @@ export async function differences(
 ): Promise<readonly string[]> {
   const manifest = await manifestIn(store, id)
   if (manifest === undefined) return [`${id} has no manifest`]
+  const history = await historyOf(store)
   const files: { readonly name: string; readonly sha256: string }[] = []
   for (const { path, sha256, variants } of manifest.files) {
     files.push({ name: path, sha256 })
@@ -98,7 +112,7 @@ export async function differences(
   }
   const differ = async ({ name, sha256 }: (typeof files)[number]): Promise<readonly string[]> => {
     const [bytes, expected] = await Promise.all([
-      bytesAt(store, blobKey(sha256)),
+      bytesAt(store, keyIn(history, blobKey(sha256))),
       readFile(join(directory, name)),
     ])
     return bytes !== undefined && expected.equals(bytes) ? [] : [name]
@@ -113,7 +127,8 @@ export async function manifestOf(directory: string): Promise<Manifest> {
 
 /** Returns the ids of the stored manifests. */
 export async function generationsIn(store: StoreBackend): Promise<readonly string[]> {
-  return (await keysIn(store, generationsPrefix)).map((key) => key.slice(generationsPrefix.length, -5))
+  const keys = await keysIn(store, generationsPrefix)
+  return keys.map((key) => key.slice(generationsPrefix.length).replace(/\.json.*/, ''))
 }
 
 /** Returns the sorted keys with a prefix. */
@@ -127,24 +142,16 @@ function digestOf(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex')
 }
 
-/** Returns the keys of objects that belong to no build of the history. */
+/** Returns the keys of objects that the history does not refer to. */
 export async function unnamedIn(store: StoreBackend): Promise<readonly string[]> {
-  const named = new Set<string>([currentKey])
-  for (const { id } of await rowsOf(store)) {
+  const history = await historyOf(store)
+  const named = new Set<string>([currentKey, ...(history.deletions ?? []).map(deletionKey)])
+  for (const { id } of history.history) {
     const manifest = await manifestIn(store, id)
     if (manifest === undefined) continue
-    named.add(generationKey(id)).add(deltasKey(id))
-    for (const { sha256 } of await deltasOf(store, id)) named.add(blobKey(sha256))
-    for (const { sha256 } of blobsOf(manifest)) named.add(blobKey(sha256))
+    const blobs = [...(await deltasOf(store, id)), ...blobsOf(manifest)]
+    const plainKeys = [generationKey(id), deltasKey(id), ...blobs.map(({ sha256 }) => blobKey(sha256))]
+    for (const plainKey of plainKeys) named.add(keyIn(history, plainKey))
   }
   return (await keysIn(store, '')).filter((key) => !named.has(key))
-}
-
-/** Ends an announced deletion, and returns whether there was one. */
-export async function expireDeletion(store: StoreBackend): Promise<boolean> {
-  const history = await historyOf(store)
-  if (history?.deletesUntil === undefined) return false
-  const past = stringifyHistory({ ...history, deletesUntil: '2001-01-01T00:00:00Z' })
-  await store.put(currentKey, Buffer.from(past))
-  return true
 }

@@ -13,6 +13,8 @@ export interface Fault {
   readonly status?: keyof typeof codes
   /** Answers 200 with this text instead of the server, like the login page of a network. */
   readonly page?: string
+  /** Forwards the request after this promise. The client may have given up by then. */
+  readonly holds?: Promise<unknown>
   /** Never answers. */
   readonly stalls?: boolean
   /** Resets the connection before the server gets the request, or after it has answered. */
@@ -39,12 +41,15 @@ export interface FaultProxy {
   fail(choose?: (seen: SeenRequest) => Fault | undefined): void
   /** All requests since the start. */
   readonly seen: readonly SeenRequest[]
+  /** Resolves when the held requests were answered. */
+  settled(): Promise<void>
   stop(): Promise<void>
 }
 
 export async function startFaultProxy(s3: S3Server): Promise<FaultProxy> {
   const client = new S3Client(s3Settings(s3.endpoint, s3.root))
   const seen: SeenRequest[] = []
+  const running = new Set<Promise<void>>()
   let choose: ((seen: SeenRequest) => Fault | undefined) | undefined
   const server = createServer((incoming, response) => {
     const { pathname, search } = new URL(incoming.url ?? '/', s3.endpoint)
@@ -62,6 +67,7 @@ export async function startFaultProxy(s3: S3Server): Promise<FaultProxy> {
     const fault = choose?.(asked) ?? {}
     if (fault.latency !== undefined) await setTimeout(fault.latency)
     if (fault.stalls === true) return
+    if (fault.holds !== undefined) return await forwardLate(incoming, fault.holds)
     if (fault.reset === 'before') return void incoming.socket.resetAndDestroy()
     if (fault.status !== undefined) return await refuse(fault.status, incoming, response)
     if (fault.page !== undefined) {
@@ -91,6 +97,20 @@ export async function startFaultProxy(s3: S3Server): Promise<FaultProxy> {
     })
   }
 
+  async function forwardLate(incoming: IncomingMessage, released: Promise<unknown>): Promise<void> {
+    const body = await buffer(incoming)
+    const forward = async (): Promise<void> => {
+      await released
+      const { method = 'GET', headers, url = '/' } = incoming
+      const onward = request(new URL(url, s3.endpoint), { method, headers, setHost: false }).end(body)
+      const [reply]: IncomingMessage[] = await once(onward, 'response')
+      if (reply !== undefined) await buffer(reply)
+    }
+    const late = forward()
+    running.add(late)
+    await late
+  }
+
   async function put(path: string, incoming: IncomingMessage, response: ServerResponse): Promise<void> {
     const [, bucket = '', ...key] = path.split('/')
     const body = await buffer(incoming)
@@ -109,6 +129,9 @@ export async function startFaultProxy(s3: S3Server): Promise<FaultProxy> {
     seen,
     fail(chosen) {
       choose = chosen
+    },
+    async settled() {
+      await Promise.all(running)
     },
     async stop() {
       client.destroy()

@@ -1,0 +1,18 @@
+import { OperatorError } from '@serve-dist/manifest'
+import { reasonOf } from '@serve-dist/foundation/files/file-error'
+import { makeFolder } from '@serve-dist/foundation/files/make-folder'
+
+/**
+ * Creates a folder of a store and its missing parents.
+ *
+ * @param folder - an absolute path.
+ * @returns the created folders, the deepest first.
+ */
+export async function makeStoreFolder(folder: string): Promise<readonly string[]> {
+  return await makeFolder(folder).catch((cause: unknown) => {
+    // The parent that cannot be created.
+    const path = cause instanceof Error && 'path' in cause ? String(cause.path) : folder
+    const problem = `${path}: the store folder cannot be created (${reasonOf(cause)}). Let this user write there, or choose another folder.`
+    throw new OperatorError('SD_STORE_UNAVAILABLE', problem, { cause })
+  })
+}
