@@ -108,8 +108,8 @@ export interface ManifestLink {
   /** The path of a file of this build. */
   readonly path: string
   readonly rel: 'modulepreload' | 'preload'
-  readonly as?: 'style' | 'font'
-  /** For styles: whether the browser fetches them in CORS mode. Scripts and fonts always are. */
+  readonly as?: 'style' | 'script' | 'font'
+  /** For `preload` of styles and scripts: whether the browser fetches them in CORS mode. Fonts always are. */
   readonly crossorigin?: boolean
   /** Whether the page itself refers to the file. Then only an early hint makes the browser load it sooner. */
   readonly inDocument: boolean

@@ -51,7 +51,7 @@ const fileSchema = s.objectOf<ManifestFile>({
       s.objectOf<ManifestLink>({
         path: servablePath,
         rel: s.oneOf(['modulepreload', 'preload']),
-        as: s.optional(s.oneOf(['style', 'font'])),
+        as: s.optional(s.oneOf(['style', 'script', 'font'])),
         crossorigin: s.optional(s.trueOrFalse),
         inDocument: s.trueOrFalse,
       }),

@@ -38,7 +38,9 @@ export interface DescribeOptions {
    */
   readonly include?: readonly string[]
   /**
-   * Glob patterns of files that are neither compressed nor served. The manifest does not list them.
+   * Glob patterns of files that are neither compressed nor served. The manifest does not list them. `/` separates
+   * folders on every system. The build warns about a pattern that matches no file, unless it names a type of files,
+   * such as `*.map`.
    *
    * @default []
    */

@@ -29,7 +29,7 @@ async function visit(url: string): Promise<{ said: unknown; complaints: readonly
   return { said, complaints: [...complaints, ...warnings] }
 }
 
-describe.runIf(chromiumPath).each(vites)('virtual:serve-dist/env from a CDN by $name', ({ build }) => {
+describe.runIf(chromiumPath).each(vites)('virtual:serve-dist/env from a CDN by $name', ({ name, build }) => {
   test("comes from each page's own host", async () => {
     const cdn = await listenForFolder()
     const project = await createProject({
@@ -52,7 +52,7 @@ import('virtual:serve-dist/env').then(({ default: env }) => { window.said = [gre
       plugins: [serveDist(options)],
       build: {
         rollupOptions: {
-          input: ['index.html', 'deep/er/own.html'].map((name) => join(project.root, name)),
+          input: ['index.html', 'deep/er/own.html'].map((path) => join(project.root, path)),
           external: ['greeting'],
         },
       },
@@ -73,6 +73,33 @@ import('virtual:serve-dist/env').then(({ default: env }) => { window.said = [gre
     const { files, base } = await project.manifest()
     expect(base).toBe('/x/')
     const links = files.flatMap((file) => file.links ?? [])
-    expect(links).toEqual([])
+    expect(links.map(({ path, rel }) => [path, rel])).toEqual([['serve-dist-env.js', 'preload']])
   })
+
+  // Firefox ignores a second import map.
+  test.runIf(name === 'Vite 8').each([true, false])(
+    'shares the import map of chunks, with chunks on another host: %s',
+    async (isForeign) => {
+      const cdn = await listenForFolder()
+      const project = await createProject({
+        'index.html': `${head}<script type="module" src="/main.js"></script></head></html>`,
+        'main.js': `import env from 'virtual:serve-dist/env'
+import('./later.js').then(({ later }) => { window.said = [env.STAGE, later] })`,
+        'later.js': `import env from 'virtual:serve-dist/env'\nexport const later = env.STAGE`,
+      })
+      await build(project, {
+        base: isForeign ? `${cdn.origin}/x/` : '/x/',
+        plugins: [serveDist(options)],
+        build: { chunkImportMap: true },
+      })
+      expect(project.logger.warnings).toEqual([])
+      expect((await project.read('dist/index.html')).match(/"importmap"/g)).toHaveLength(1)
+      cdn.serve(join(project.root, 'dist'), '/x/')
+      const host = await listenForFolder()
+      host.serve(join(project.root, 'dist'), '/x/')
+      const stage = 'of this host'
+      expect(await visit(`${host.origin}/x/`)).toEqual({ said: [stage, stage], complaints: [] })
+      expect(cdn.asked.filter((path) => path.includes('env'))).toEqual([])
+    },
+  )
 })

@@ -49,7 +49,7 @@ function withoutHash(path: string): string {
   return path.replace(/-[\w-]{8}(?=\.\w+$)/, '')
 }
 
-describe.each(vites)('the links of pages by $name', ({ build }) => {
+describe.each(vites)('the links of pages by $name', ({ name, build }) => {
   test("are the static dependencies of each page, all in Vite's own pages", async () => {
     const project = await createProject(site)
     await build(project, { build: { rollupOptions: inputsOf(project), assetsInlineLimit: 0 } })
@@ -67,6 +67,25 @@ describe.each(vites)('the links of pages by $name', ({ build }) => {
     const { files } = await project.manifest()
     const styles = files.flatMap(({ links = [] }) => links).filter(({ as }) => as === 'style')
     expect(styles.map(({ crossorigin }) => crossorigin)).toEqual([true, true, true])
+  })
+
+  test.runIf(name === 'Vite 8')('contain the scripts of a page with an import map of chunks', async () => {
+    const project = await createProject(site)
+    await build(project, {
+      plugins: [stripLinks, serveDist({ serving: { csp: true } })],
+      build: { rollupOptions: inputsOf(project), assetsInlineLimit: 0, chunkImportMap: true },
+    })
+    expect(await project.read('dist/index.html')).toContain('<script type="importmap">')
+    expect(await linksOf(project, 'index.html')).toEqual([
+      'preload assets/shared.css !',
+      'preload assets/index.css !',
+      'preload assets/index.js',
+      'preload assets/shared.js !',
+    ])
+    const { files } = await project.manifest()
+    const page = files.find(({ path }) => path === 'index.html')
+    expect(page?.policy?.scripts).toHaveLength(1)
+    expect(files.filter(({ path, cache }) => path.startsWith('assets/') && cache !== 'immutable')).toEqual([])
   })
 
   test('list files that a page does not name, with fonts by option', async () => {
@@ -133,7 +152,7 @@ describe.each(vites)('the links of pages by $name', ({ build }) => {
       name: 'prerender',
       async closeBundle() {
         const names = await project.list()
-        const script = names.find((name) => /assets\/index-.*\.js$/.test(name))
+        const script = names.find((path) => /assets\/index-.*\.js$/.test(path))
         await project.write('dist/about.html', `${head}<script type=module src=/${script}></script>`)
       },
     }

@@ -46,6 +46,22 @@ describe.each(vites)('serveDist with $name', ({ build, buildApp, load }) => {
     expect(files.find(({ size }) => size < 2500 && size > 1024)?.variants ?? []).toEqual([])
   })
 
+  test('warns about globs that match no file, except for types of files', async () => {
+    const project = await createProject(application)
+    const serving = { immutable: ['asets/**'] }
+    await build(project, { plugins: [serveDist({ exclude: ['**/*.map', 'assets\\**'], serving })] })
+    const folder = join(project.root, 'dist')
+    expect(project.logger.warnings).toEqual([
+      `[serve-dist] exclude assets\\**, immutable asets/**: no file in ${folder} matches. Separate folders with "/" instead of "\\", on every system`,
+    ])
+  })
+
+  test.skipIf(process.platform === 'win32')('compresses a folder with a backslash in its name', async () => {
+    const project = await createProject(application)
+    await build(project, { build: { outDir: 'a\\b' } })
+    expect((await project.manifest('a\\b')).files.map(({ path }) => path)).toContain('index.html')
+  })
+
   test('rejects invalid options before the build', () => {
     expect(() => serveDist({ minimumSize: -1 })).toThrow(/minimumSize/)
   })

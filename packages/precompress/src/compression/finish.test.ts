@@ -196,16 +196,36 @@ describe('finish', () => {
     expect([source, manifest.base]).toEqual(['none', '/'])
   })
 
-  test('recognizes a copied build in a subfolder by its hashed files', async () => {
+  test('recognizes a copied build by its hashed files', async () => {
     const { root } = await makeProject({ base: '/docs/' })
     writeRecord(join(root, 'other'), { ...facts, base: '/other/', hashed: {} }, { root })
     const folder = join(root, 'public')
-    for (const [path, text] of Object.entries(files)) await addFiles(folder, { [`docs/${path}`]: text })
+    await addFiles(folder, files)
     const { source, manifest } = await finishThere(folder)
     expect(source).toBe('cache')
     expect(manifest.base).toBe('/docs/')
-    expect(immutableFiles(manifest)).toEqual(['docs/assets/app-1.css', 'docs/assets/app-1.js'])
-    expect(manifest.files[1]?.stem).toBe('docs/assets/app-[hash].js')
+    expect(immutableFiles(manifest)).toEqual(['assets/app-1.css', 'assets/app-1.js'])
+  })
+
+  test('does not apply the base of builds in subfolders to the folder, but knows their hashed names', async () => {
+    const { root } = await makeProject({ base: '/docs/' })
+    const folder = join(root, 'public')
+    for (const [path, text] of Object.entries(files)) await addFiles(folder, { [`docs/${path}`]: text })
+    for (const name of ['shop', 'admin']) {
+      const text = `${script}// ${name}`
+      await addFiles(join(folder, name), { 'index.html': page, 'assets/app-2.js': text })
+      const hashed = { 'assets/app-2.js': { sha256: sha256Of(text) } }
+      writeRecord(join(folder, name), { ...facts, base: `/${name}/`, hashed, graph: {} }, { root })
+    }
+    const { source, manifest } = await finishThere(folder)
+    expect([source, manifest.base]).toEqual(['none', '/'])
+    expect(immutableFiles(manifest)).toEqual([
+      'admin/assets/app-2.js',
+      'docs/assets/app-1.css',
+      'docs/assets/app-1.js',
+      'shop/assets/app-2.js',
+    ])
+    expect(manifest.files.find(({ stem }) => stem !== undefined)?.stem).toBe('docs/assets/app-[hash].js')
   })
 
   test('does not use the record of an application that only shares a chunk', async () => {

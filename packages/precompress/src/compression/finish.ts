@@ -10,6 +10,7 @@ import { escapeMessage } from '@serve-dist/foundation/text/escape-invisible'
 import { joinFirstNames } from '@serve-dist/foundation/text/join-first-names'
 import { readStateFiles } from '../commit/read-earlier-build.ts'
 import { matchingNames, openFolder } from '../folder/list-files.ts'
+import { whileLocked } from '../folder/while-locked.ts'
 import type { PrecompressOptions } from '../precompress-options.ts'
 import type { BuildRecord } from '../record/build-record.ts'
 import { findRecords, type FoundRecords } from '../record/find-records.ts'
@@ -68,6 +69,17 @@ export interface FinishReport extends PrecompressReport {
  * @throws the errors of `precompress`.
  */
 export async function finish(directory: string, options: FinishOptions = {}): Promise<FinishReport> {
+  const folder = await openFolder(directory)
+  const { signal, onWarning = () => {} } = options
+  const run = async (): Promise<FinishReport> => await finishLocked(directory, folder, options)
+  return await whileLocked(folder, { signal, warn: onWarning }, run)
+}
+
+async function finishLocked(
+  directory: string,
+  folder: string,
+  options: FinishOptions,
+): Promise<FinishReport> {
   const { records: given = [], root = process.cwd(), immutable, promises = [], ...others } = options
   const explicit = Object.fromEntries(Object.entries(others).filter(([, value]) => value !== undefined))
   const warnings: string[] = []
@@ -76,7 +88,6 @@ export async function finish(directory: string, options: FinishOptions = {}): Pr
     warnings.push(message)
     options.onWarning?.(message)
   }
-  const folder = await openFolder(directory)
   const { manifest: earlier, manifestText } = await readStateFiles(folder)
   const found = await findRecords(folder, { given, root, warn })
   const record = found.main?.record

@@ -14,6 +14,7 @@ import { openEncoder } from '../encode/open-encoder.ts'
 import { type EncodeThread, startEncodeThread } from '../encode/start-encode-thread.ts'
 import { type Disk, disk } from '../folder/disk.ts'
 import { type ListedFile, listFiles, openFolder } from '../folder/list-files.ts'
+import { whileLocked } from '../folder/while-locked.ts'
 import type { PrecompressOptions } from '../precompress-options.ts'
 import { type ResolvedPrecompressOptions, resolvePrecompressOptions } from '../resolve-precompress-options.ts'
 import { countUsableCores } from '@serve-dist/foundation/process/count-usable-cores'
@@ -69,8 +70,8 @@ interface CompressionContext {
 
 /**
  * Runs the compression step over a folder: compresses every file that becomes at least 5 % smaller, and writes the
- * manifest that describes the folder. The step never changes originals, and writes nothing if nothing changed. Only one
- * step at a time may run in a folder.
+ * manifest that describes the folder. The step never changes originals, and writes nothing if nothing changed. It waits
+ * with a warning while another step runs in the folder.
  *
  * @throws the reason of `signal` if it ended the step.
  * @throws {@link OperatorError} that lists all problems at once; then no manifest is written.
@@ -79,7 +80,11 @@ export async function precompress(
   directory: string,
   options: PrecompressOptions = {},
 ): Promise<PrecompressReport> {
-  return await runCompression(directory, options)
+  const { signal, onWarning } = resolvePrecompressOptions(options)
+  signal?.throwIfAborted()
+  const folder = await openFolder(directory)
+  const run = async (): Promise<PrecompressReport> => await runCompression(folder, options)
+  return await whileLocked(folder, { signal, warn: onWarning }, run)
 }
 
 export async function runCompression(

@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process'
 import { chmod, mkdir, symlink, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { join, sep } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import picomatch from 'picomatch'
-import { type FilePatterns, listFiles, unmatchedGlobs } from './list-files.ts'
+import { type FilePatterns, listFiles } from './list-files.ts'
 import { addFiles, makeFolder } from '../../test/support/make-folder.ts'
 
 const everything: FilePatterns = { include: ['**'], exclude: [] }
@@ -172,11 +172,17 @@ describe('listFiles', () => {
     },
   )
 
-  test('lists a folder whose own name looks like a pattern', async () => {
-    const folder = await makeFolder()
-    await addFiles(join(folder, '[build] (1)'), { 'a.txt': '' })
-    expect((await list(join(folder, '[build] (1)'))).paths).toEqual(['a.txt'])
-  })
+  test.each(['[build] (1)', ...(sep === '/' ? ['back\\slash'] : [])])(
+    'lists the folder %s, whose name looks like a pattern',
+    async (name) => {
+      const folder = join(await makeFolder(), name)
+      await addFiles(folder, { 'a.txt': '', 'b/c.txt': '' })
+      const patterns = [undefined, ['**'], ['a.txt', 'b/*']].map(
+        (include) => include && { include, exclude: [] },
+      )
+      for (const given of patterns) expect((await list(folder, given)).paths).toEqual(['a.txt', 'b/c.txt'])
+    },
+  )
 })
 
 describe('the patterns of listFiles', () => {
@@ -236,14 +242,5 @@ describe('the patterns of listFiles', () => {
     const isExcluded = picomatch([pattern, `${pattern}/**`], { dot: true })
     const left = await list(folder, { include: ['**'], exclude: [pattern] })
     expect(left).toEqual({ paths: names.filter((name) => !isExcluded(name)), warnings: [] })
-  })
-})
-
-describe('unmatchedGlobs', () => {
-  test('returns the patterns that match no file', async () => {
-    const folder = await makeFolder({ 'drafts/one.html': '', 'index.html': '', 'page (1).html': '' })
-    const matching = ['**', 'drafts', 'drafts/**', '*.html', '!index.html', 'page (1).html']
-    const others = ['assets/**', '!secret.txt', 'draft', 'one.html']
-    expect(await unmatchedGlobs(folder, [...matching, ...others])).toEqual(others)
   })
 })

@@ -1,7 +1,8 @@
-import { type Dirent, lstatSync, readdirSync, type Stats } from 'node:fs'
+import { type Dirent, lstatSync, readdirSync, type Stats, statSync } from 'node:fs'
 import { realpath, stat } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import type fastGlobType from 'fast-glob'
+import type { FileSystemAdapter } from 'fast-glob'
 import { join, posix, relative, resolve, sep } from 'node:path'
 import { buildNotFound, OperatorError, pathProblem, stateDirectory } from '@serve-dist/manifest'
 import { isNotFoundError, reasonOf } from '@serve-dist/foundation/files/file-error'
@@ -122,14 +123,16 @@ export async function matchingNames(folder: string, { include, exclude }: FilePa
   const withLineFeeds = included
     .filter((pattern) => pattern.endsWith('**'))
     .map((pattern) => `${pattern}/*\n*`)
+  // `fast-glob` converts backslashes in `cwd`, which are letters of a name on Linux.
+  const hasDrives = sep === '\\'
   const names = fastGlob.sync([...included, ...withLineFeeds], {
-    cwd: folder,
+    cwd: hasDrives ? folder : '/',
     dot: true,
     followSymbolicLinks: false,
     // Include symlinks and special files, because the caller warns about them.
     onlyFiles: false,
     markDirectories: true,
-    fs: { readdirSync: namesIn },
+    fs: folderAsRoot(hasDrives ? '' : folder),
     // `fast-glob` enters a folder of a pattern even if another pattern excludes it, so exclude its files too.
     ignore: [...excluded, ...toolFolders].flatMap((pattern) => [pattern, `${pattern}/**`]),
   })
@@ -140,27 +143,24 @@ export async function matchingNames(folder: string, { include, exclude }: FilePa
   return [...new Set(paths.map((path) => linkBefore(path) ?? path))]
 }
 
-/** Returns the patterns that match no file of a folder. Ignores a leading `!`. */
-export async function unmatchedGlobs(folder: string, patterns: readonly string[]): Promise<string[]> {
-  const unmatched: string[] = []
-  for (const pattern of patterns) {
-    const plain = isNegatedPattern(pattern) ? pattern.slice(1) : pattern
-    // A pattern for a folder also selects its content.
-    const names = await matchingNames(folder, { include: [plain, `${plain}/**`], exclude: [] })
-    if (names.length === 0) unmatched.push(pattern)
+/** Shows `fast-glob` the folder as its root. */
+function folderAsRoot(folder: string): Pick<FileSystemAdapter, 'lstatSync' | 'readdirSync' | 'statSync'> {
+  /** Returns no names for a file, because a pattern such as `assets/**` may name a file. */
+  function readdir(path: string): string[]
+  function readdir(path: string, options: { withFileTypes: true }): Dirent[]
+  function readdir(path: string, options?: { withFileTypes: true }): string[] | Dirent[] {
+    const place = join(folder, path)
+    try {
+      return options === undefined ? readdirSync(place) : readdirSync(place, options)
+    } catch (error) {
+      if (error instanceof Error && 'code' in error && error.code === 'ENOTDIR') return []
+      throw error
+    }
   }
-  return unmatched
-}
-
-/** Reads the names in a folder. Returns none for a file, because a pattern such as `assets/**` may name a file. */
-function namesIn(path: string): string[]
-function namesIn(path: string, options: { withFileTypes: true }): Dirent[]
-function namesIn(path: string, options?: { withFileTypes: true }): string[] | Dirent[] {
-  try {
-    return options === undefined ? readdirSync(path) : readdirSync(path, options)
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOTDIR') return []
-    throw error
+  return {
+    readdirSync: readdir,
+    lstatSync: (path) => lstatSync(join(folder, path)),
+    statSync: (path) => statSync(join(folder, path)),
   }
 }
 

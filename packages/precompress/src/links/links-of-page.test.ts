@@ -29,9 +29,14 @@ async function pathsOf(html: string, more: Partial<PageBuild> = {}, page = 'inde
 }
 
 describe('linksOfPage', () => {
-  test('omits modules if the page has an import map, because the map must come first', async () => {
-    const map = '<script type=" ImportMap">{"imports":{}}</script>'
-    expect(await pathsOf(map + entry)).toEqual(['assets/vendor.css', 'assets/entry.css'])
+  test('returns no modulepreload if the page has an import map, because the map must come first', async () => {
+    const page = `<script type=" ImportMap">{"imports":{}}</script>${entry}`
+    const links = await linksOfPage('index.html', readPage(elementsOfPage(page)), build)
+    const hint = { rel: 'preload', as: 'script', crossorigin: true }
+    expect(links.slice(2)).toEqual([
+      { path: 'assets/entry.js', ...hint, inDocument: true },
+      { path: 'assets/vendor.js', ...hint, inDocument: false },
+    ])
   })
 
   test('returns styles, then the scripts of the page, then their imports', async () => {

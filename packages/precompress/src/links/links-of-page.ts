@@ -78,18 +78,21 @@ export async function linksOfPage(
   const modules = [...scripts, ...needs.modules, ...pathsOf('module')]
   const fonts = [...pathsOf('font'), ...(await fontsOf(styles, build))]
   const isLinked = (path: string): boolean => build.paths.has(path) && !particular.has(path)
+  // Browsers before 2025 ignore an import map after a `modulepreload`, and a `Link` field comes before the page's map.
+  const moduleHint = content.hasImportMap
+    ? ({ rel: 'preload', as: 'script', crossorigin: true } as const)
+    : ({ rel: 'modulepreload' } as const)
   const linkTo = (kind: PageReference['kind'], path: string): ManifestLink => {
     const found = named.find((reference) => reference.kind === kind && reference.path === path)
     const inDocument = found !== undefined
-    if (kind === 'module') return { path, rel: 'modulepreload', inDocument }
+    if (kind === 'module') return { path, ...moduleHint, inDocument }
     // For a stylesheet that a script loads, use the same mode as Vite's own loader.
     const isCors = kind === 'style' && (found?.crossorigin ?? true)
     return { path, rel: 'preload', as: kind, ...(isCors && { crossorigin: true }), inDocument }
   }
   return withinBytes(build.base, [
     ...distinct(styles, isLinked).map((path) => linkTo('style', path)),
-    // A `Link` field would come before the page's import map.
-    ...distinct(content.hasImportMap ? [] : modules, isLinked).map((path) => linkTo('module', path)),
+    ...distinct(modules, isLinked).map((path) => linkTo('module', path)),
     ...distinct(fonts, isLinked).map((path) => linkTo('font', path)),
   ])
 }

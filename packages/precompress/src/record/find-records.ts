@@ -31,8 +31,8 @@ export interface RecordSearch {
  * Finds the records of a folder.
  *
  * The main record is the folder's own record. Otherwise it is the cached record of this folder, unless all its hashed
- * files are gone. Otherwise it is the cached record with the most files here, because frameworks copy builds without
- * hidden folders.
+ * files are gone. Otherwise it is the cached record with the most files at the same paths, because frameworks copy builds
+ * without hidden folders. The `base` of a build in a subfolder does not apply to the whole folder.
  *
  * @param folder - real, absolute path of an existing folder.
  */
@@ -43,8 +43,9 @@ export async function findRecords(
   const names = namesBelow(folder, '')
   const cached = readCachedRecords([dirname(folder), root], warn)
   const held = given.filter(isOfClient)
-  const countFiles = createFileCount(folder, names)
-  const best = held.length > 1 ? await mostFiles(held, countFiles) : undefined
+  const countFiles = createFileCount(folder, names, (path, recorded) => path === recorded)
+  const countMovedFiles = createFileCount(folder, names, endsAs)
+  const best = held.length > 1 ? await mostFiles(held, countMovedFiles) : undefined
   const own = best ?? held[0] ?? readRecord(folder, warn)
   const ofFolder = cached.find((stored) => stored.folder === folder)?.record
   const ofClients = cached.map(({ record }) => record).filter(isOfClient)
@@ -85,10 +86,12 @@ function isOfClient({ role }: BuildRecord): boolean {
 
 type FileCount = (record: BuildRecord) => Promise<number>
 
-/**
- * Creates a function that counts the hashed files of a record in the folder, in any subfolder and with the same digest.
- */
-function createFileCount(folder: string, names: readonly string[]): FileCount {
+/** Creates a function that counts the hashed files of a record in the folder, with the same digest. */
+function createFileCount(
+  folder: string,
+  names: readonly string[],
+  isPathOf: (path: string, recorded: string) => boolean,
+): FileCount {
   const byName = new Map<string, string[]>()
   for (const path of names) byName.set(lastName(path), [...(byName.get(lastName(path)) ?? []), path])
   const read = new Map<string, string | undefined>()
@@ -99,7 +102,7 @@ function createFileCount(folder: string, names: readonly string[]): FileCount {
   return async ({ hashed }) => {
     let count = 0
     for (const [end, { sha256 }] of Object.entries(hashed)) {
-      const candidates = (byName.get(lastName(end)) ?? []).filter((path) => endsAs(path, end))
+      const candidates = (byName.get(lastName(end)) ?? []).filter((path) => isPathOf(path, end))
       const digests = await Promise.all(candidates.map(digestOf))
       if (digests.includes(sha256)) count += 1
     }

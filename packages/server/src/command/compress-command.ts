@@ -27,7 +27,7 @@ import { refuseToCompress } from '../judge/refuse-unlikely-folder.ts'
  */
 export async function compressCommand(directory: string, flags: CompressFlags): Promise<void> {
   const neededBy = 'serve-dist compress'
-  const { finish, unmatchedGlobs } = await loadOptional(
+  const { finish, warnAboutUnmatchedGlobs } = await loadOptional(
     { name: '@serve-dist/precompress', neededBy },
     async () => await import('@serve-dist/precompress'),
   )
@@ -53,14 +53,9 @@ export async function compressCommand(directory: string, flags: CompressFlags): 
       onProgress: (progress) => progressLine.update(progress),
       onWarning: warn,
     })
-    // A typing error in a glob could publish files that it should exclude.
-    const unmatched = await Promise.all(
-      (['immutable', 'include', 'exclude'] as const).map(async (flag) =>
-        (await unmatchedGlobs(directory, flags[flag] ?? [])).map((glob) => `--${flag} ${glob}`),
-      ),
-    )
-    if (unmatched.flat().length > 0)
-      warn(`${unmatched.flat().join(', ')}: no file in ${directory} matches. Correct the glob.`)
+    const { include, exclude, immutable } = flags
+    const given = { '--immutable': immutable, '--include': include, '--exclude': exclude }
+    await warnAboutUnmatchedGlobs(directory, given, warn)
     const isThere = (path: string): boolean => existsSync(join(directory, path))
     for (const message of describeManifestChanges(earlier, pass.manifest, isThere)) warn(message)
     const loss = pass.source === 'none' ? describeLostManifest(pass.manifest) : undefined

@@ -28,6 +28,13 @@ async function pathsOf(folder: string): Promise<string[]> {
 }
 
 describe('serve-dist compress', () => {
+  test('waits until another compression of the same folder ends', async () => {
+    const scripts = Array.from({ length: 40 }, (_, index) => [`${index}.js`, `${script}//${index}`])
+    const folder = await writeFixture({ ...files, ...Object.fromEntries(scripts) })
+    await Promise.all(['a', 'b', 'c'].map(async () => await compress(folder, '--base', '/a/')))
+    expect((await pathsOf(folder)).length).toBe(43)
+  })
+
   test('finds the record of the build in the folder or in the cache, and reports it', async () => {
     const root = await writeFixture({
       'package.json': '{}',

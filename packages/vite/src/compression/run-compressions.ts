@@ -1,6 +1,6 @@
 import { OperatorError } from '@serve-dist/manifest'
 import { createProgressLine } from '@serve-dist/foundation/terminal/create-progress-line'
-import { finish, type PrecompressReport } from '@serve-dist/precompress'
+import { finish, type PrecompressReport, warnAboutUnmatchedGlobs } from '@serve-dist/precompress'
 import { checkBudgets, describeBudget, formatPass } from '@serve-dist/report'
 import colors from 'picocolors'
 import { checkFolderAtExit } from './check-at-exit.ts'
@@ -20,6 +20,10 @@ export async function runCompressions(requests: readonly CompressionRequest[]): 
 async function runCompression(request: CompressionRequest): Promise<PrecompressReport> {
   const { folder, settings, log, selection, drawsProgress, isWatched, ...known } = request
   const progress = drawsProgress === true ? createProgressLine(process.stdout, 'compressing') : undefined
+  const warn = (message: string): void => {
+    progress?.clear()
+    log.warn(`[serve-dist] ${message}`)
+  }
   try {
     const report = await finish(folder, {
       ...settings.precompress,
@@ -27,11 +31,12 @@ async function runCompression(request: CompressionRequest): Promise<PrecompressR
       ...selection,
       ...(isWatched === true && { codings: [] }),
       onProgress: (state) => progress?.update(state),
-      onWarning: (message) => {
-        progress?.clear()
-        log.warn(`[serve-dist] ${message}`)
-      },
+      onWarning: warn,
     })
+    const { include, exclude, serving } = settings.precompress
+    // Some types of files exist in some builds only, such as source maps.
+    const left = exclude?.filter((glob) => !/^(\*\*\/)?\*\.[^/]+$/.test(glob))
+    await warnAboutUnmatchedGlobs(folder, { include, exclude: left, immutable: serving?.immutable }, warn)
     progress?.clear()
     // Do not print the table if nothing changed.
     const isNews = isWatched !== true && report.written.length + report.removed.length > 0

@@ -1,4 +1,4 @@
-import type { Plugin, ResolvedConfig } from 'vite'
+import type { Plugin, ResolvedConfig, Rollup } from 'vite'
 import { warnOnce } from '../instances.ts'
 import type { EnvironmentSettings } from './environment-settings.ts'
 import { importedUrl, isForeign, nameInBundle, pageUrl } from './environment-url.ts'
@@ -24,6 +24,7 @@ export function importMapPlugin({ environment: { path } }: EnvironmentSettings):
         const { from, to } = urls(page.slice(1))
         if (chunk === undefined || !isForeign(from) || !isImportedIn(bundle, nameInBundle(config, path)))
           return html
+        if (mapInBundle(bundle, config, { [from]: to })) return html
         try {
           return mapImport(html, from, to)
         } catch (cause) {
@@ -45,6 +46,26 @@ export function importMapPlugin({ environment: { path } }: EnvironmentSettings):
       ])
     },
   }
+}
+
+/**
+ * Adds imports to the import map of chunks. Vite 8 writes it into each page if `build.chunkImportMap` is set, and older
+ * browsers ignore a second map. Returns `false` if there is no such map.
+ */
+function mapInBundle(
+  bundle: Rollup.OutputBundle = {},
+  { build }: ResolvedConfig,
+  added: Readonly<Record<string, string>>,
+): boolean {
+  // Types of Vite 7 lack both options.
+  const { chunkImportMap, rolldownOptions } = Object(build)
+  if (chunkImportMap !== true) return false
+  const named = Object(rolldownOptions.experimental?.chunkImportMap)
+  const asset = bundle[named.fileName ?? 'importmap.json']
+  if (asset?.type !== 'asset') return false
+  const map = Object(JSON.parse(Buffer.from(asset.source).toString()))
+  asset.source = JSON.stringify({ ...map, imports: { ...map.imports, ...added } })
+  return true
 }
 
 /** Returns whether a chunk imports the file, statically or dynamically. */
