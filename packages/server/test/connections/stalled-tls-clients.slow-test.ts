@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net'
+import { join } from 'node:path'
 import { describe, expect, test, vi } from 'vitest'
-import { buildFixture } from '../support/build-fixture.ts'
+import { buildFixture, writeFixture } from '../support/build-fixture.ts'
 import { dialTls } from '../support/dial-tls.ts'
 import { http2Request } from '../support/http2-request.ts'
 import { writeCertificate } from '../support/make-certificate.ts'
@@ -77,3 +78,44 @@ describe.skipIf(process.platform !== 'linux')('the command, over TLS', () => {
     command.child.kill('SIGKILL')
   })
 })
+
+const application = `import { Readable } from 'node:stream'
+function* chunks() { for (let count = 0; count < 16; count += 1) yield Buffer.alloc(65_536) }
+export default (request, response) => Readable.from(chunks()).pipe(response)`
+
+test.skipIf(process.platform !== 'linux' || !hasNative)(
+  'the native engine uses limited memory for 6,400 relayed streams that stall, and returns it',
+  async () => {
+    const directory = await buildFixture({ 'index.html': 'page' }, { appType: 'custom' })
+    const entry = join(await writeFixture({ 'entry.mjs': application }), 'entry.mjs')
+    const { cert, key } = await writeCertificate()
+    const tls = ['--tls-cert', cert, '--tls-key', key]
+    const command = await startSoakCommand([directory, '--ssr', entry, '--engine', 'native', ...tls])
+    const { port, measure } = command
+    await http2Request(port, { target: '/api' })
+    const before = await measure()
+    const sockets = await openMany(50, async () => {
+      const { socket, request } = await openRawHttp2(port)
+      socket.pause()
+      for (let index = 0; index < 128; index += 1) request(2 * index + 1, { ':path': '/api' })
+      return socket
+    })
+    await vi.waitFor(
+      async () => expect((await measure()).heap - before.heap).toBeGreaterThan(50 * megabyte),
+      {
+        timeout: 60_000,
+        interval: 500,
+      },
+    )
+    const stalled = await measure()
+    console.log(`6,400 streams that stall: ${((stalled.rss - before.rss) / megabyte).toFixed(1)} MB`)
+    // Most of it is in Node: one or two chunks of each answer.
+    expect((stalled.rss - before.rss) / 6400).toBeLessThan(256 * 1024)
+    for (const socket of sockets) socket.destroy()
+    await vi.waitFor(async () => expect((await measure()).rss - before.rss).toBeLessThan(150 * megabyte), {
+      timeout: 120_000,
+      interval: 2000,
+    })
+    command.child.kill('SIGKILL')
+  },
+)

@@ -265,6 +265,43 @@ describe.skipIf(typeof loadEngine() === 'string')('the native engine over HTTP/2
     }
   })
 
+  // docs/engine.md lists these differences.
+  test.each([
+    ['short of its length', '/api/long-length'],
+    ['longer than its length', '/api/short-length'],
+  ])('resets the stream of an answer that is %s, which Node ends', async (_what, path) => {
+    for (const name of ['node', 'native'] as const) {
+      const connection = await openRaw(name)
+      connection.request(1, { ':path': path })
+      const end = await connection.find(
+        ({ stream, type, flags }) =>
+          stream === 1 && (type === frameTypes.resetStream || (flags & endStream) > 0),
+      )
+      if (name === 'node') expect(end.type).toBe(frameTypes.data)
+      else expect([end.type, end.payload.readUInt32BE()]).toEqual([frameTypes.resetStream, protocolError])
+      connection.request(3)
+      await connection.find(({ stream, flags }) => stream === 3 && (flags & endStream) > 0)
+    }
+  })
+
+  test('allows no push, and keeps the session when an application sends GOAWAY, unlike Node', async () => {
+    for (const name of ['node', 'native'] as const) {
+      const connection = await openRaw(name)
+      connection.request(1, { ':path': '/api/push' })
+      const { payload } = await connection.find(({ type }) => type === frameTypes.data)
+      expect([name, payload.toString()]).toEqual([name, String(name === 'node')])
+      connection.request(3, { ':path': '/api/goaway' })
+      await connection.find(({ stream, flags }) => stream === 3 && (flags & endStream) > 0)
+      if (name === 'node') {
+        await connection.find(({ type }) => type === frameTypes.goAway)
+        continue
+      }
+      connection.request(5, { ':path': '/api/large' })
+      await connection.find(({ stream, type }) => stream === 5 && type === frameTypes.headers)
+      expect(connection.frames.some(({ type }) => type === frameTypes.goAway)).toBe(false)
+    }
+  })
+
   test("relays the client's address", async () => {
     const stream = open('native', { ':path': '/api/address' })
     const address = (await buffer(stream)).toString()
@@ -306,6 +343,12 @@ function answerCall(request: IncomingMessage, response: ServerResponse): void {
     response.write('body')
     response.addTrailers({ sum: '1' })
     response.end()
+  } else if (url === '/api/long-length') response.writeHead(200, { 'Content-Length': 100 }).end('part')
+  else if (url === '/api/short-length') response.writeHead(200, { 'Content-Length': 1 }).end('whole')
+  else if (url === '/api/push') response.end(String(Reflect.get(response, 'stream').pushAllowed))
+  else if (url === '/api/goaway') {
+    Reflect.get(response, 'stream').session.goaway()
+    response.end('last')
   } else if (url === '/api/large') response.end(Buffer.alloc(100_000, 'large'))
   else if (url === '/api/broken') response.destroy()
   else if (url === '/api/address') {

@@ -307,15 +307,16 @@ impl Streams<'_> {
 
     /// Returns the sender of the current session with Node. Opens a session if necessary.
     fn sender(&mut self, cx: &mut Context) -> io::Result<Sender> {
+        let streams = self.thread.shared.relayed_streams.count();
         if let Some(sender) = self
             .node_sessions
             .last_mut()
-            .and_then(|node| node.sender(cx))
+            .and_then(|node| node.sender(cx, streams))
         {
             return Ok(sender);
         }
         let mut node = NodeSession::open(cx, self.thread, self.connection)?;
-        let sender = node.sender(cx);
+        let sender = node.sender(cx, streams);
         self.node_sessions.push(node);
         sender.ok_or_else(|| io::ErrorKind::NotConnected.into())
     }

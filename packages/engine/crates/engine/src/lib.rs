@@ -19,6 +19,7 @@ mod http2;
 mod limits;
 mod link;
 mod listen;
+mod memory;
 mod observe;
 mod pump;
 mod relay;

@@ -1,6 +1,7 @@
 use std::rc::Rc;
 use std::time::Duration;
 
+use crate::memory::return_freed_memory;
 use crate::shared::{Limits, Shared};
 use crate::thread::{Connection, Phase, Thread};
 
@@ -11,12 +12,19 @@ pub const LINK_IDLE: Duration = Duration::from_secs(60);
 pub const SCARCE_LINK_IDLE: Duration = Duration::from_secs(1);
 /// The time for the client to read the last answer. After that, further input resets the connection.
 pub const LINGER: Duration = Duration::from_secs(1);
+/// The number of ended streams after which their memory is returned.
+const MANY_STREAMS: usize = 1000;
+/// The first and the longest wait before it is returned. Node frees its part only when it collects garbage, which may be
+/// hours later. The wait doubles each time.
+const FIRST_TRIM: Duration = Duration::from_secs(10);
+const LAST_TRIM: Duration = Duration::from_secs(3600);
 const LONGEST_SWEEP: Duration = Duration::from_secs(1);
 const SHORTEST_SWEEP: Duration = Duration::from_millis(10);
 
 /// Closes connections that exceed a time limit. One periodic sweep replaces a timer per connection.
 pub async fn sweep(thread: &Thread) {
     let interval = interval_of(&thread.shared.limits);
+    let (mut trim_wait, mut next_trim) = (Duration::MAX, Duration::MAX);
     loop {
         tokio::time::sleep(interval).await;
         thread.update_now();
@@ -25,6 +33,16 @@ pub async fn sweep(thread: &Thread) {
             .head_cache
             .borrow_mut()
             .discard_other_builds(answers.table.as_ref());
+        if thread.shared.relayed_streams.take_decline(MANY_STREAMS) {
+            trim_wait = FIRST_TRIM;
+            next_trim = thread.now() + trim_wait;
+        }
+        if trim_wait <= LAST_TRIM && thread.now() >= next_trim {
+            trim_wait *= 2;
+            next_trim = thread.now() + trim_wait;
+            // Not on this thread, which others wait for.
+            tokio::task::spawn_blocking(return_freed_memory);
+        }
         let idle_time = idle_time_of_links(&thread.shared);
         let needs_descriptors = thread.stream_quota.is_exceeded() || idle_time < LINK_IDLE;
         for connection in thread.all_connections() {

@@ -15,6 +15,9 @@ use crate::thread::{self, Thread};
 
 /// The receive window of an answer in bytes. A socket of Node buffers as much.
 const WINDOW: u32 = 32 * 1024;
+const MIN_WINDOW: u32 = 4 * 1024;
+/// The receive windows of all answers together, while each has more than the minimum.
+const ALL_WINDOWS: usize = 32 * 1024 * 1024;
 
 /// Sends requests to Node.
 pub type Sender = (SendRequest<BodyChunk>, Rc<Flow>);
@@ -24,6 +27,7 @@ pub struct NodeSession {
     send: SendRequest<BodyChunk>,
     flow: Rc<Flow>,
     connection: Pin<Box<Connection<Wire<Box<Stream>>, BodyChunk>>>,
+    window: u32,
     /// The time when its last stream ended.
     pub idle_since: Duration,
 }
@@ -37,6 +41,7 @@ impl NodeSession {
     ) -> io::Result<Self> {
         let (_, stream) = open_pair(client, thread)?;
         let streams = thread.shared.limits.streams_at_once;
+        let window = window_among(thread.shared.relayed_streams.count());
         let flow = Flow::new(thread, None);
         let wire = Wire::new(Box::new(stream), &flow);
         let mut builder = Builder::new();
@@ -46,7 +51,7 @@ impl NodeSession {
             .reset_stream_duration(RESETS_REMEMBERED)
             // Node is trusted and needs no limit.
             .max_local_error_reset_streams(None)
-            .initial_window_size(WINDOW)
+            .initial_window_size(window)
             // A stalled stream must not block other streams.
             .initial_connection_window_size(streams.saturating_mul(WINDOW))
             .initial_max_send_streams(streams as usize);
@@ -56,14 +61,22 @@ impl NodeSession {
                 send,
                 flow,
                 connection: Box::pin(connection),
+                window,
                 idle_since: thread.now(),
             }),
             _ => Err(io::ErrorKind::NotConnected.into()),
         }
     }
 
-    /// Returns a sender, or `None` if the session accepts no more requests.
-    pub fn sender(&mut self, cx: &mut Context) -> Option<Sender> {
+    /// Returns a sender, or `None` if the session accepts no more requests. `streams` is the number of answers that share
+    /// the memory.
+    pub fn sender(&mut self, cx: &mut Context, streams: usize) -> Option<Sender> {
+        let window = window_among(streams);
+        let is_other = window >= 2 * self.window || window <= self.window / 2;
+        // Fails while the previous window is not acknowledged.
+        if is_other && self.connection.set_initial_window_size(window).is_ok() {
+            self.window = window;
+        }
         match self.send.poll_ready(cx) {
             Poll::Ready(Err(_)) => None,
             _ => Some((self.send.clone(), self.flow.clone())),
@@ -73,5 +86,23 @@ impl NodeSession {
     /// Drives the session. Returns `false` when it is over.
     pub fn poll(&mut self, cx: &mut Context) -> bool {
         self.connection.as_mut().poll(cx).is_pending()
+    }
+}
+
+/// Returns the receive window of each of `streams` answers.
+fn window_among(streams: usize) -> u32 {
+    let share = u32::try_from(ALL_WINDOWS / streams.max(1)).unwrap_or(WINDOW);
+    share.clamp(MIN_WINDOW, WINDOW)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_the_memory_of_windows() {
+        assert_eq!([0, 1, 1024].map(window_among), [WINDOW; 3]);
+        assert_eq!(window_among(2048), WINDOW / 2);
+        assert_eq!(window_among(1_000_000), MIN_WINDOW);
     }
 }

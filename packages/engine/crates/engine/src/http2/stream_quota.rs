@@ -6,6 +6,8 @@ pub struct StreamQuota {
     max_streams: usize,
     streams: AtomicUsize,
     sessions: AtomicUsize,
+    /// The largest number of streams since the last call of `take_decline`.
+    peak: AtomicUsize,
 }
 
 impl StreamQuota {
@@ -14,12 +16,14 @@ impl StreamQuota {
             max_streams,
             streams: AtomicUsize::default(),
             sessions: AtomicUsize::default(),
+            peak: AtomicUsize::default(),
         }
     }
 
     /// Adds a stream to a session that had `before` streams.
     pub fn add(&self, before: usize) {
-        self.streams.fetch_add(1, Ordering::Relaxed);
+        let others = self.streams.fetch_add(1, Ordering::Relaxed);
+        self.peak.fetch_max(others + 1, Ordering::Relaxed);
         self.sessions
             .fetch_add(usize::from(before == 0), Ordering::Relaxed);
     }
@@ -49,7 +53,18 @@ impl StreamQuota {
         self.count() > self.max_streams
     }
 
-    fn count(&self) -> usize {
+    /// Returns whether the number of streams has declined by at least `count` and by half. Then it starts again.
+    pub fn take_decline(&self, count: usize) -> bool {
+        let peak = self.peak.load(Ordering::Relaxed);
+        let now = self.count();
+        let has_declined = peak >= now + count && peak >= 2 * now;
+        if has_declined {
+            self.peak.store(now, Ordering::Relaxed);
+        }
+        has_declined
+    }
+
+    pub fn count(&self) -> usize {
         self.streams.load(Ordering::Relaxed)
     }
 
@@ -95,6 +110,15 @@ mod tests {
         let quota = quota(&[1; 20]);
         assert!(!quota.refuses(0) && quota.refuses(1));
         assert_eq!(quota.surplus(1), 0);
+    }
+
+    #[test]
+    fn notices_a_decline_once() {
+        let quota = quota(&[6, 6]);
+        quota.remove(6, 0);
+        assert!(!quota.take_decline(7) && quota.take_decline(6) && !quota.take_decline(6));
+        quota.remove(6, 1);
+        assert!(!quota.take_decline(6) && quota.take_decline(5));
     }
 
     #[test]
