@@ -160,7 +160,9 @@ describe.each(backends)('a store in $name', (backend) => {
   test('reports why the source of an object cannot be read', async () => {
     const store = await open()
     const content = { size: 5, open: () => createReadStream('/nowhere/at/all') }
-    await expect(store.put('blobs/x', content)).rejects.toThrow(/^blobs\/x: the source file.*ENOENT.*nowhere/)
+    await expect(store.put('blobs/x', content)).rejects.toThrow(
+      /^blobs\/x: cannot read the source file.*ENOENT.*nowhere/,
+    )
     expect(await keysIn(store, '')).toEqual([])
   })
 })

@@ -7,8 +7,8 @@ describe('summarizeProblems', () => {
     expect(summarizeProblems([])).toEqual([])
   })
 
-  test('counts the problems after the first three', () => {
+  test('joins many problems into one text', () => {
     const many = Array.from({ length: 100_000 }, (_, index) => `p${index}`)
-    expect(summarizeProblems(many)).toEqual(['p0', 'p1', 'p2', '99997 more problems like these'])
+    expect(summarizeProblems(many)).toEqual(['p0\n  p1\n  p2\n  99997 more problems like these'])
   })
 })

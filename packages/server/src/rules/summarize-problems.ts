@@ -1,7 +1,7 @@
 const most = 3
 
-/** Returns the first problems of one kind, and the number of the others. */
+/** Joins many problems of one kind into one text: the first ones, and the number of the others. */
 export function summarizeProblems(problems: readonly string[]): readonly string[] {
   if (problems.length <= most) return problems
-  return [...problems.slice(0, most), `${problems.length - most} more problems like these`]
+  return [[...problems.slice(0, most), `${problems.length - most} more problems like these`].join('\n  ')]
 }

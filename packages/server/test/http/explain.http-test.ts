@@ -144,7 +144,7 @@ describe('explain', () => {
     const said: unknown = JSON.parse(stdout)
     expect(code).toBe(0)
     expect(said).toMatchObject({ version: 1, by: 'server', status: 404, request: { target: '/late.txt' } })
-    expect(stdout).toContain('the manifest does not list it; serve-dist compress adds it')
+    expect(stdout).toContain('the manifest does not list it. Run serve-dist compress to add it')
   })
 
   test.each([
