@@ -23,6 +23,12 @@ const fieldValues: s.Schema<FieldValues> = s.checked(
   },
 )
 
+/** The path of health checks. */
+export const healthPath: s.Schema<string> = s.text(
+  'a path such as "/healthz", without a query and wildcards',
+  /^\/(?![/\\])[^\s?#*:\p{Cc}\p{Cs}]*$/u,
+)
+
 function redirect(form: s.ObjectForm): s.Schema<RedirectRule> {
   const fields = s.objectOf<RedirectRule>(
     {
@@ -55,6 +61,7 @@ function fieldsOf(formOf: (noun: string) => s.ObjectForm): s.Fields<ServingRules
     cors: s.optional(globs),
     sourceMaps: s.optional(s.oneOf(sourceMapChoices)),
     sharedCache: s.optional(s.trueOrFalse),
+    health: s.optional(healthPath),
   }
 }
 

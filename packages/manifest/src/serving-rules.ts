@@ -32,6 +32,8 @@ export interface ServingRules {
    * `Vary`. Otherwise browsers can get undecodable responses.
    */
   readonly sharedCache?: boolean
+  /** The path at which `serve` answers health checks, such as `/healthz`. */
+  readonly health?: string
 }
 
 /** Fields with their values. `null` removes a default. */

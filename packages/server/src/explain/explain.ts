@@ -1,7 +1,9 @@
 import type { ByteRange } from '../protocol/byte-range.ts'
 import type { RequestFields } from '../protocol/request-fields.ts'
+import { healthy } from '../site/answers.ts'
 import { decide, type UnknownPathFallback } from '../site/decide.ts'
 import type { Reason } from '../site/decision-trace.ts'
+import { isHealthPath } from '../site/is-health-path.ts'
 import type { Answer, Representation, Resource, Site } from '../site/site.ts'
 import { describeReason, type ExplainedStep } from './describe-reason.ts'
 
@@ -21,6 +23,10 @@ export interface Explanation {
  * @param fallback - the fallback for `decide`.
  */
 export function explain(site: Site, request: RequestFields, fallback: UnknownPathFallback): Explanation {
+  if (isHealthPath(site, request.target)) {
+    const text = `${site.health} is the path of health checks, which the server answers first`
+    return { answer: healthy, steps: [{ step: 1, topic: 'Paths', text }] }
+  }
   const reasons: Reason[] = []
   const answer = decide(site, request, fallback, (reason) => {
     reasons.push(reason)

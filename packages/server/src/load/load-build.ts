@@ -14,6 +14,7 @@ import {
   withModuleBody,
   withModuleFile,
 } from '../rules/runtime-module.ts'
+import { refuseHealthConflict } from '../rules/refuse-health-conflict.ts'
 import { requireUsablePolicy } from '../rules/require-usable-policy.ts'
 import { unusedHeadersFileRules } from '../site/field-rules.ts'
 import { listDeltas } from '../site/kept-build.ts'
@@ -209,6 +210,7 @@ async function loadSiteOf(
   }
   const { joined, problems } = joinSite(build, options.earlier, source.kept)
   const { site, keptIdentity } = joined
+  refuseHealthConflict(site)
 
   // 7. The warnings.
   for (const warning of [

@@ -31,6 +31,7 @@ describe('the JSON schema of serve-dist.config.json', () => {
       cors: ['fonts/**'],
       sourceMaps: 'deny',
       sharedCache: true,
+      health: '/healthz',
     }
     expect(Object.keys(rules).toSorted()).toEqual(servingRuleNames().toSorted())
     expect(isAccepted(rules)).toBe(true)

@@ -1,7 +1,7 @@
 import type { PolicyRules, ServingRules } from '@serve-dist/manifest'
 import { readConfig } from './read-config.ts'
 
-interface RuleFlags extends Pick<ServingRules, 'fallback'> {
+interface RuleFlags extends Pick<ServingRules, 'fallback' | 'health'> {
   readonly config?: string
   readonly csp?: CspMode
 }
@@ -13,10 +13,11 @@ export const cspModes: readonly ['enforce', 'report-only', 'off'] = ['enforce', 
 /** Reads the rules of the configuration. The command line overrides them. */
 export async function readRules(folder: string, flags: RuleFlags): Promise<ServingRules> {
   const config = await readConfig(folder, flags.config)
-  const { fallback, csp } = flags
+  const { fallback, health, csp } = flags
   return {
     ...config,
     ...(fallback !== undefined && { fallback }),
+    ...(health !== undefined && { health }),
     ...(csp !== undefined && { csp: withMode(config.csp, csp) }),
   }
 }

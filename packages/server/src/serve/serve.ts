@@ -2,6 +2,7 @@ import cluster from 'node:cluster'
 import { notFound } from '../site/answers.ts'
 import { isMissingAsset } from '../site/missing-asset.ts'
 import { sendAnswer } from '../send/send-answer.ts'
+import { answerHealth } from '../operations/answer-health.ts'
 import { allowHosts } from '../transport/allow-hosts.ts'
 import { createHandlerFor } from '../hosts/handler.ts'
 import { withReportsOnce } from '../hosts/handler-options.ts'
@@ -146,7 +147,9 @@ export async function serveStaged(
             else application.answer(request, response)
           })
   const guarded = allowHosts(answer, resolved.allowHosts)
-  const listener = operations?.watch(guarded) ?? guarded
+  const listener = answerHealth(operations?.watch(guarded) ?? guarded, live, () => closed !== undefined)
+
+  let closed: Promise<void> | undefined
 
   // 4. The transport and its address.
   const takes = {
@@ -206,7 +209,6 @@ export async function serveStaged(
     await operations?.close()
   }
 
-  let closed: Promise<void> | undefined
   return {
     get url() {
       return origin + live.current.base

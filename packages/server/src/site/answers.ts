@@ -49,6 +49,11 @@ export function failedAnswer(status: unknown): Answer {
   return status === 503 ? serviceUnavailable : internalServerError
 }
 
+/** The answer to a health check of a running server. */
+export const healthy: Answer = textAnswer(200, 'ok\n')
+/** 405 for paths that are only read. */
+export const onlyReads: Answer = textAnswer(405, 'only GET and HEAD\n', { more: ['Allow', 'GET, HEAD'] })
+
 const plainOptionsAnswer: Answer = {
   status: 204,
   fields: ['Allow', allowedMethods, 'Cache-Control', 'no-store'],

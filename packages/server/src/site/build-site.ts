@@ -58,6 +58,7 @@ export function buildSite(
     notFound,
     fallback: serving.fallback,
     earlyHints: serving.earlyHints,
+    health: serving.health,
     sourceMaps: serving.sourceMaps,
     ...(manifest.selection && { selection: manifest.selection }),
     fieldRules: serving.fieldRules,

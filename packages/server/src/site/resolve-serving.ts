@@ -8,6 +8,7 @@ import type {
 } from '@serve-dist/manifest'
 import { collectFieldRules, globMatcherOf } from './field-rules.ts'
 import type { HeadersFileRule } from './parse-headers-file.ts'
+import { encodeWrittenPath } from './path-pattern.ts'
 import type { SitePolicy } from './resolve-policy.ts'
 import type { FieldRule } from './site.ts'
 
@@ -40,6 +41,8 @@ export interface ResolvedServing {
   readonly sharedCache: boolean
   /** Globs of immutable files. */
   readonly immutable: readonly string[]
+  /** The path of health checks, percent-encoded. */
+  readonly health: string | undefined
   readonly fieldRules: readonly FieldRule[]
   readonly policy: SitePolicy | undefined
 }
@@ -59,6 +62,7 @@ export function resolveServing({
 }: ServingSources): ResolvedServing {
   const last = <Name extends keyof ServingRules>(name: Name): ServingRules[Name] | undefined =>
     rules.findLast((source) => source[name] !== undefined)?.[name]
+  const health = last('health')
   return {
     directory,
     prefer: last('prefer') ?? 'order',
@@ -69,6 +73,7 @@ export function resolveServing({
     sourceMaps: sourceMapsOf(rules),
     sharedCache: last('sharedCache') ?? false,
     immutable: rules.flatMap((source) => source.immutable ?? []),
+    health: health && encodeWrittenPath(health),
     fieldRules: collectFieldRules(headersFile, rules, policy),
     policy,
   }

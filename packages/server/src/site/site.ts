@@ -51,6 +51,8 @@ export interface Site {
   readonly fallback: Fallback | undefined
   /** Whether early hints are sent over HTTP/1.1 as well. */
   readonly earlyHints: boolean
+  /** The path of health checks, percent-encoded; `undefined` if no rule sets it. */
+  readonly health: string | undefined
   /** Whether source maps are served; otherwise the table omits them. */
   readonly sourceMaps: SourceMaps
   /** The globs that select files that appear after the start; absent if every file belongs to the build. */
