@@ -70,6 +70,7 @@ export {
   sourceMapChoices,
   type SourceMaps,
   type FieldValues,
+  type BasicAuthRule,
   type RedirectRule,
   type RedirectStatus,
   redirectStatuses,

@@ -7,6 +7,7 @@ import { policyRules } from './policy-rules-schema.ts'
 import { redirectSourceProblem, redirectTargetProblem } from './redirect-problem.ts'
 import * as s from './schema.ts'
 import {
+  type BasicAuthRule,
   fallbacks,
   type FieldValues,
   preferences,
@@ -28,6 +29,13 @@ export const healthPath: s.Schema<string> = s.text(
   'a path such as "/healthz", without a query and wildcards',
   /^\/(?![/\\])[^\s?#*:\p{Cc}\p{Cs}]*$/u,
 )
+
+function basicAuth(form: s.ObjectForm): s.Schema<BasicAuthRule> {
+  return s.objectOf<BasicAuthRule>(
+    { env: s.text('the name of an environment variable', /./), except: s.optional(s.listOf(glob)) },
+    { ...form, what: 'an object with "env"' },
+  )
+}
 
 function redirect(form: s.ObjectForm): s.Schema<RedirectRule> {
   const fields = s.objectOf<RedirectRule>(
@@ -62,6 +70,7 @@ function fieldsOf(formOf: (noun: string) => s.ObjectForm): s.Fields<ServingRules
     sourceMaps: s.optional(s.oneOf(sourceMapChoices)),
     sharedCache: s.optional(s.trueOrFalse),
     health: s.optional(healthPath),
+    basicAuth: s.optional(s.orNull(basicAuth(formOf('key')))),
   }
 }
 

@@ -34,6 +34,16 @@ export interface ServingRules {
   readonly sharedCache?: boolean
   /** The path at which `serve` answers health checks, such as `/healthz`. */
   readonly health?: string
+  /** Who may read the site. `null` removes the rule of an earlier place. Only `serve` and the command apply it. */
+  readonly basicAuth?: BasicAuthRule | null
+}
+
+/** Basic authentication (RFC 7617) for all paths of a site. */
+export interface BasicAuthRule {
+  /** The environment variable with lines `name:password`, or lines that `htpasswd -B` wrote. */
+  readonly env: string
+  /** Globs of paths that need no credentials, such as `/.well-known/**`. */
+  readonly except?: readonly string[]
 }
 
 /** Fields with their values. `null` removes a default. */

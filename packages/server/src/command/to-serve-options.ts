@@ -1,6 +1,6 @@
 import { omitUndefined } from './omit-undefined.ts'
 import type { GivenFlags } from './flags.ts'
-import { readRules } from '../rules/read-rules.ts'
+import { openRules } from '../rules/read-rules.ts'
 import type { ServeOptions } from '../serve/serve-options.ts'
 import type { WorkerRole } from '../serve/workers/worker-role.ts'
 import { toStoreOptions } from './served-store.ts'
@@ -14,7 +14,7 @@ export async function toServeOptions(
   const { host, grace, socket, tlsCert, tlsKey, redirectHttp, hsts, allowHost, ssr } = flags
   const { verify, force = false, memoryBudget, envFile, engine } = flags
   const { fsFallback, accessLog, ops, trustProxy } = flags
-  const rules = await readRules(process.cwd(), flags)
+  const rules = await openRules(process.cwd(), flags)
   // A replacement must accept the build that the other workers serve.
   const unlisted = force || isReplacement ? ('warn' as const) : undefined
   // Only the first worker warns, and only the primary process serves `--ops`.

@@ -40,6 +40,12 @@ interface Mark {
  * @throws OperatorError (`SD_FOLDER_WRONG`) if the folder contains anything except an earlier export.
  */
 export async function exportSite(site: Site, folder: string): Promise<ExportSummary> {
+  if (site.basicAuth !== undefined) {
+    throw new OperatorError(
+      'SD_OPTION_INVALID',
+      'basicAuth: static hosts would publish the protected files. Remove the rule, or do not export this build.',
+    )
+  }
   const root = resolve(folder)
   const before = await readMark(root)
   const number = before.number + 1

@@ -7,6 +7,7 @@ export function describeReload(outcome: ReloadOutcome): string {
   switch (outcome.status) {
     case 'swapped':
       if (outcome.hasNewValues) return `now serving build ${build} with new environment values`
+      if (outcome.hasNewRules) return `now serving build ${build} with new rules`
       if (outcome.buildId === outcome.replaced) return `still serving build ${build}${describeKept(outcome)}`
       return `now serving build ${build} (was ${shorten(outcome.replaced)})${describeKept(outcome)}`
     case 'unchanged':

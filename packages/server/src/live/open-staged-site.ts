@@ -4,7 +4,7 @@ import { type LoadedBuild, loadBuild, retireBuild } from '../load/load-build.ts'
 import type { ResolvedLiveSiteOptions } from '../load/load-options.ts'
 import { type BuildPlace, openSource } from '../load/open-source.ts'
 import type { WatchedBuilds } from '../load/watched-builds.ts'
-import { servedBuild, siteCounts } from '../site/site.ts'
+import { comparedBuild, type Site, siteCounts } from '../site/site.ts'
 import type { SiteFollower, SiteHolder } from '../site/site-holder.ts'
 import { earlierBuilds, buildFiles, type LiveState, replaceBuild } from './live-state.ts'
 import { problemLines } from './problem-lines.ts'
@@ -39,12 +39,17 @@ export interface StagedSite extends LiveSite {
   drop(): Promise<void>
 }
 
-/** Opens a site like `openLiveSite`, for callers that control when another build is loaded. */
+/**
+ * Opens a site like `openLiveSite`, for callers that control when another build is loaded.
+ *
+ * @param refuse - throws for a site that the caller cannot serve.
+ */
 export async function openStagedSite(
   place: BuildPlace,
   options: ResolvedLiveSiteOptions,
+  refuse?: (site: Site) => void,
 ): Promise<StagedSite> {
-  const resolved = { ...options, needsEnvironment: true, digests: new Map() }
+  const resolved = { ...options, needsEnvironment: true, digests: new Map(), refuse }
   const source = await openSource(place, resolved)
   const start = { ...resolved, needsManifest: false, isStart: true, earlier: [] }
   const served = await loadBuild(source, start).catch((error: unknown) => {
@@ -70,19 +75,22 @@ export async function openStagedSite(
       return { status: 'refused', buildId: state.served.site.buildId, problems: problemLines(error) }
     }
     if (loaded.identity !== state.served.identity) await state.follower?.prepare(loaded.site)
-    const before = servedBuild(state.served.site)
+    const before = comparedBuild(state.served.site)
     if (state.isClosed || loaded.identity === state.served.identity) {
       retireBuild(loaded)
       return { status: 'unchanged', ...before }
     }
     prepared = loaded
-    const after = servedBuild(loaded.site)
-    const hasNewValues = after.buildId === before.buildId && after.environment !== before.environment
+    const after = comparedBuild(loaded.site)
+    const isSame = after.buildId === before.buildId
+    const hasNewValues = isSame && after.environment !== before.environment
+    const hasNewRules = isSame && !hasNewValues && after.rulesDigest !== before.rulesDigest
     return {
       status: 'prepared',
       ...after,
       replaces: before.buildId,
       ...(hasNewValues && { hasNewValues }),
+      ...(hasNewRules && { hasNewRules }),
       ...siteCounts(loaded.site),
     }
   }

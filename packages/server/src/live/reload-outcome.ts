@@ -9,6 +9,8 @@ export type ReloadOutcome =
 interface NewBuild extends ServedBuild, SiteCounts {
   /** Whether only the values of the environment have changed. */
   readonly hasNewValues?: true
+  /** Whether only the rules, or the values of the environment in them, have changed. */
+  readonly hasNewRules?: true
 }
 
 interface SameBuild extends ServedBuild {

@@ -151,9 +151,10 @@ const plainPath = /^(?:\/[\w~-][\w.~-]*)+$/
 
 /**
  * Returns whether the engine may answer a path: the path is in canonical form, all clients get the same
- * answers, and no 103 precedes them.
+ * answers, and no 103 precedes them. Only Node checks credentials.
  */
 function isAnswered(site: Site, path: string, entry: Entry): entry is Resource {
+  if (site.basicAuth !== undefined) return false
   if (entry.kind !== 'resource' || (site.earlyHints && entry.earlyHints.length > 0)) return false
   if (plainPath.test(path)) return true
   const parsed = parseRequestPath(path)

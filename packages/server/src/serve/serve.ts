@@ -1,7 +1,9 @@
 import cluster from 'node:cluster'
 import { notFound } from '../site/answers.ts'
+import { fallbackFor } from '../site/decide.ts'
 import { isMissingAsset } from '../site/missing-asset.ts'
 import { sendAnswer } from '../send/send-answer.ts'
+import { requireCredentials } from '../access/require-credentials.ts'
 import { answerHealth } from '../operations/answer-health.ts'
 import { allowHosts } from '../transport/allow-hosts.ts'
 import { createHandlerFor } from '../hosts/handler.ts'
@@ -146,7 +148,9 @@ export async function serveStaged(
             if (isMissingAsset(live.current, request.url ?? '')) sendAnswer(response, notFound)
             else application.answer(request, response)
           })
-  const guarded = allowHosts(answer, resolved.allowHosts)
+  const role = application === undefined ? 'standalone' : 'middleware'
+  const guard = requireCredentials(answer, live, (site) => fallbackFor(site, role, resolved.handler.fallback))
+  const guarded = allowHosts(guard.listener, resolved.allowHosts)
   const listener = answerHealth(operations?.watch(guarded) ?? guarded, live, () => closed !== undefined)
 
   let closed: Promise<void> | undefined
@@ -206,6 +210,7 @@ export async function serveStaged(
     await transport.drain(resolved.gracePeriod)
     await redirectsClosed
     live.close()
+    await guard.close()
     await operations?.close()
   }
 
@@ -276,7 +281,12 @@ function siteOptionsOf({ site, handler, ssr, tls }: ResolvedServeOptions): Resol
 }
 
 /** Adds `Strict-Transport-Security` to files; any other rule for this field takes precedence. */
-function withHsts(rules: ServingRules, value: string): ServingRules {
+function withHsts(given: ResolvedLiveSiteOptions['rules'], value: string): ResolvedLiveSiteOptions['rules'] {
+  if (typeof given === 'function') return async () => addHsts(await given(), value)
+  return addHsts(given, value)
+}
+
+function addHsts(rules: ServingRules, value: string): ServingRules {
   // The first rule is the weakest. Nobody else uses this spelling of the glob for all files as a key.
   const headers = { '{**,**}': { 'Strict-Transport-Security': value }, ...rules.headers }
   return { ...rules, headers }

@@ -10,6 +10,7 @@ export const allowedMethods = 'GET, HEAD, OPTIONS'
 // RFC 9110 §15. Hosts without Node have no `http.STATUS_CODES`.
 const reasons = {
   400: 'Bad Request',
+  401: 'Unauthorized',
   404: 'Not Found',
   405: 'Method Not Allowed',
   406: 'Not Acceptable',
@@ -32,6 +33,11 @@ const noContent: AnswerContent = { kind: 'none' }
 
 /** 400: the request target is malformed. */
 export const badRequest: Answer = errorAnswer(400)
+/** 401: the request has no accepted credentials (RFC 7617 §2). */
+export const unauthorized: Answer = errorAnswer(401, [
+  'WWW-Authenticate',
+  'Basic realm="Restricted", charset="UTF-8"',
+])
 /** 404: the path is unknown. */
 export const notFound: Answer = errorAnswer(404)
 /** 405 with `Allow` (RFC 9110 §15.5.6). */
@@ -40,8 +46,8 @@ export const methodNotAllowed: Answer = errorAnswer(405, ['Allow', allowedMethod
 export const misdirectedRequest: Answer = errorAnswer(421)
 /** 500: a file that existed at the start is gone. */
 export const internalServerError: Answer = errorAnswer(500)
-/** 503: a file has to be fetched from a store that is unreachable (RFC 9110 §15.6.4). */
-const serviceUnavailable: Answer = errorAnswer(503, ['Retry-After', '5'])
+/** 503: a store is unreachable, or too many passwords wait for their comparison (RFC 9110 §15.6.4). */
+export const serviceUnavailable: Answer = errorAnswer(503, ['Retry-After', '5'])
 
 /** Returns the error to send if the body of an answer cannot be opened. */
 export function failedAnswer(status: unknown): Answer {

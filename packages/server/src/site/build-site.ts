@@ -59,6 +59,7 @@ export function buildSite(
     fallback: serving.fallback,
     earlyHints: serving.earlyHints,
     health: serving.health,
+    basicAuth: serving.basicAuth,
     sourceMaps: serving.sourceMaps,
     ...(manifest.selection && { selection: manifest.selection }),
     fieldRules: serving.fieldRules,

@@ -128,6 +128,27 @@ export function withoutFreshness(overrides: FieldOverrides): FieldOverrides {
   return without(overrides, isFreshnessField)
 }
 
+/**
+ * Forbids shared caches to keep protected files. Without such a directive they keep no answer to a request
+ * with `Authorization` (RFC 9111 §3.5).
+ */
+export function withPrivateFreshness(overrides: FieldOverrides): FieldOverrides {
+  const entries = Array.from(overrides, ([key, { name, value }]) => {
+    const isKept = value === null || !key.endsWith('cache-control') || !permitsSharedCaches.test(value)
+    return [key, { name, value: isKept ? value : privately(value) }] as const
+  })
+  return new Map(entries)
+}
+
+const permitsSharedCaches = /\b(?:public|s-maxage|must-revalidate)\b/i
+
+function privately(cacheControl: string): string {
+  const directives = cacheControl.split(',').map((directive) => directive.trim())
+  return ['private', ...directives.filter((text) => !/^(?:public|private|s-maxage=.*)$/i.test(text))].join(
+    ', ',
+  )
+}
+
 function without(overrides: FieldOverrides, isLeftOut: (name: string) => boolean): FieldOverrides {
   if (overrides.size === 0) return overrides
   return new Map([...overrides].filter(([name]) => !isLeftOut(name)))

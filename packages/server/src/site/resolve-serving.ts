@@ -10,7 +10,7 @@ import { collectFieldRules, globMatcherOf } from './field-rules.ts'
 import type { HeadersFileRule } from './parse-headers-file.ts'
 import { encodeWrittenPath } from './path-pattern.ts'
 import type { SitePolicy } from './resolve-policy.ts'
-import type { FieldRule } from './site.ts'
+import type { BasicAuth, FieldRule } from './site.ts'
 
 /** Files of a build that configure its server and are not served. */
 export const servingFiles: ReadonlySet<string> = new Set(['_headers', '_redirects'])
@@ -27,6 +27,8 @@ export interface ServingSources {
   readonly rules: readonly ServingRules[]
   /** Absent if no source sets a policy, or if the strongest source sets `csp: false`. */
   readonly policy?: SitePolicy | undefined
+  /** Absent if everybody may read the site. */
+  readonly basicAuth?: BasicAuth | undefined
 }
 
 /** The effective serving options. */
@@ -43,6 +45,7 @@ export interface ResolvedServing {
   readonly immutable: readonly string[]
   /** The path of health checks, percent-encoded. */
   readonly health: string | undefined
+  readonly basicAuth: BasicAuth | undefined
   readonly fieldRules: readonly FieldRule[]
   readonly policy: SitePolicy | undefined
 }
@@ -59,6 +62,7 @@ export function resolveServing({
   redirectsFile,
   rules,
   policy,
+  basicAuth,
 }: ServingSources): ResolvedServing {
   const last = <Name extends keyof ServingRules>(name: Name): ServingRules[Name] | undefined =>
     rules.findLast((source) => source[name] !== undefined)?.[name]
@@ -74,6 +78,7 @@ export function resolveServing({
     sharedCache: last('sharedCache') ?? false,
     immutable: rules.flatMap((source) => source.immutable ?? []),
     health: health && encodeWrittenPath(health),
+    basicAuth,
     fieldRules: collectFieldRules(headersFile, rules, policy),
     policy,
   }

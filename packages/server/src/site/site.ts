@@ -53,6 +53,8 @@ export interface Site {
   readonly earlyHints: boolean
   /** The path of health checks, percent-encoded; `undefined` if no rule sets it. */
   readonly health: string | undefined
+  /** The rule for basic authentication; `undefined` if everybody may read the site. */
+  readonly basicAuth: BasicAuth | undefined
   /** Whether source maps are served; otherwise the table omits them. */
   readonly sourceMaps: SourceMaps
   /** The globs that select files that appear after the start; absent if every file belongs to the build. */
@@ -61,7 +63,15 @@ export interface Site {
   readonly fieldRules: readonly FieldRule[]
   /** The environment module of the build; absent if the build reads no environment variables. */
   readonly environment?: SiteEnvironment
+  /** The digest of the serving rules and their users. It is secret. Absent without rules. */
+  readonly rulesDigest?: string
   readonly summary: SiteSummary
+}
+
+/** Basic authentication for a site. The users are not part of the site. */
+export interface BasicAuth {
+  /** Globs of paths that need no credentials. */
+  readonly except: readonly string[]
 }
 
 /** The identity of a served site. */
@@ -69,6 +79,14 @@ export interface ServedBuild {
   readonly buildId: string
   /** The digest of the environment module; absent without one. */
   readonly environment?: string
+  /** The digest of the serving rules, only between our own processes; absent without rules. */
+  readonly rulesDigest?: string
+}
+
+/** Returns the identity for comparisons between our own processes. */
+export function comparedBuild(site: Pick<Site, 'buildId' | 'environment' | 'rulesDigest'>): ServedBuild {
+  const { rulesDigest } = site
+  return { ...servedBuild(site), ...(rulesDigest !== undefined && { rulesDigest }) }
 }
 
 export function servedBuild({ buildId, environment }: Pick<Site, 'buildId' | 'environment'>): ServedBuild {
@@ -76,8 +94,8 @@ export function servedBuild({ buildId, environment }: Pick<Site, 'buildId' | 'en
 }
 
 /** Returns a key that is equal for sites with equal answers. */
-export function servedId({ buildId, environment = '' }: ServedBuild): string {
-  return `${buildId} ${environment}`
+export function servedId({ buildId, environment = '', rulesDigest = '' }: ServedBuild): string {
+  return `${buildId} ${environment} ${rulesDigest}`
 }
 
 /** The module with the environment variables that the build reads. */
