@@ -49,7 +49,7 @@ export interface BasicAuthRule {
 /** Fields with their values. `null` removes a default. */
 export type FieldValues = Readonly<Record<string, string | null>>
 
-/** A redirect of paths that the build does not have. With status 200 or 404, it is a rewrite. */
+/** A redirect of paths that the build does not have. With status 200, 404 or 503, it is a rewrite. */
 export interface RedirectRule {
   /** The path to match. `:name` matches a segment or a part of it. `*` as the last segment matches the rest. */
   readonly from: string
@@ -61,11 +61,11 @@ export interface RedirectRule {
   readonly force?: boolean
 }
 
-/** The status of a redirect. With 200 and 404, the server sends a file of the build. */
+/** The status of a redirect. With 200, 404 and 503, the server sends a file of the build. */
 export type RedirectStatus = (typeof redirectStatuses)[number]
 
-export const redirectStatuses: readonly [200, 301, 302, 303, 307, 308, 404] = [
-  200, 301, 302, 303, 307, 308, 404,
+export const redirectStatuses: readonly [200, 301, 302, 303, 307, 308, 404, 503] = [
+  200, 301, 302, 303, 307, 308, 404, 503,
 ]
 
 export const preferences: readonly ['order', 'smallest'] = ['order', 'smallest']

@@ -40,6 +40,13 @@ interface Mark {
  * @throws OperatorError (`SD_FOLDER_WRONG`) if the folder contains anything except an earlier export.
  */
 export async function exportSite(site: Site, folder: string): Promise<ExportSummary> {
+  const down = site.redirects.find(({ status }) => status === 503)
+  if (down !== undefined) {
+    throw new OperatorError(
+      'SD_OPTION_INVALID',
+      `redirects: the rule of ${down.from} has status 503, and static hosts would export a site in maintenance. Remove the rule first.`,
+    )
+  }
   if (site.basicAuth !== undefined) {
     throw new OperatorError(
       'SD_OPTION_INVALID',

@@ -1,7 +1,7 @@
 import type { ByteRange } from '../protocol/byte-range.ts'
 import { extendVary, overrideFields } from '../protocol/field-list.ts'
 import { memoizeWeakly } from './memoize-weakly.ts'
-import { okAnswer, varyOf } from './representation-answers.ts'
+import { okAnswer, retryAfter, varyOf } from './representation-answers.ts'
 import type { Answer, AnswerContent, Redirect, Resource } from './site.ts'
 
 // Answers that are the same for every build. Each error has `no-store` and a one-line text.
@@ -112,6 +112,12 @@ export const withNavigationVary: (answer: Answer) => Answer = memoizeWeakly((ans
 /** Returns an error without a body. */
 export function bareRefusal(status: number, more: readonly string[] = []): Answer {
   return { status, fields: [...more, 'Cache-Control', 'no-store', 'Content-Length', '0'], content: noContent }
+}
+
+/** Returns a 503 without a body, with the `Retry-After` of a page. */
+export function bareUnavailable(page: Resource | undefined): Answer {
+  const rule = page?.overrides.get('retry-after')
+  return bareRefusal(503, rule === undefined ? retryAfter : [rule.name, rule.value ?? ''])
 }
 
 /** Returns a redirect. A location without a query gets the query of the request. */

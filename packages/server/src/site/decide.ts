@@ -2,6 +2,7 @@ import type { Fallback } from '@serve-dist/manifest'
 import { type CodingWeights, codingWeights } from '../protocol/accept-encoding.ts'
 import {
   badRequest,
+  bareUnavailable,
   methodNotAllowed,
   notAcceptable,
   notFound,
@@ -17,7 +18,8 @@ import type { DecisionTrace } from './decision-trace.ts'
 import { evaluatePreconditions, ifRangeHolds } from './evaluate-preconditions.ts'
 import { isNavigation } from '../protocol/is-navigation.ts'
 import { forcedRedirects, matchRedirect, type RedirectMatch } from './redirects.ts'
-import { notFoundAnswer, notModifiedAnswer, okAnswer } from './representation-answers.ts'
+import { isSkewMiss } from './missing-asset.ts'
+import { notFoundAnswer, notModifiedAnswer, okAnswer, unavailableAnswer } from './representation-answers.ts'
 import type { RequestFields } from '../protocol/request-fields.ts'
 import { parseRequestPath, type RequestPath } from '../protocol/request-path.ts'
 import type { Answer, Representation, Resource, Site } from './site.ts'
@@ -48,6 +50,8 @@ export function decide(
       return badRequest
     }
     if (parsed === 'unclean') {
+      const match = matchRule(site, target.replace(/\?.*$/s, ''), undefined)
+      if (match?.status === 503) return decideUnavailable(site, request, match, trace)
       // RFC 9110 §9.3.7: `*` refers to the server as a whole.
       const isServerWide = method === 'OPTIONS' && target === '*'
       trace?.({ code: isServerWide ? 'asterisk-target' : 'unclean-path' })
@@ -61,6 +65,7 @@ export function decide(
   trace?.({ code: 'known-path', path, entry })
 
   if (entry.kind === 'hidden') {
+    if (entry.status === 503) return unavailable(entry.page, request, trace)
     return isGetOrHead(request) ? (notFoundPage(entry.page, request, trace) ?? notFound) : undefined
   }
   if (entry.kind === 'resource') return decideResource(entry, request, trace)
@@ -226,8 +231,10 @@ function decideUnknown(
   trace: DecisionTrace | undefined,
 ): Answer | undefined {
   trace?.({ code: 'unknown-path', path })
+  const rule = matchRule(site, path, fallback)
+  if (rule?.status === 503) return decideUnavailable(site, request, rule, trace)
   if (!isGetOrHead(request)) {
-    const match = matchRule(site, path, fallback)
+    const match = rule
     // A rule with a page answers only navigations. It does not make the path known.
     if (match === undefined || match.status === 404 || match.target?.isPage === true) {
       return trace?.({ code: 'unknown-path-method' })
@@ -331,8 +338,35 @@ function isGetOrHead({ method }: RequestFields): boolean {
   return method === 'GET' || method === 'HEAD'
 }
 
+/** A rule with status 503 for a path that the table does not contain. An unknown hashed asset stays a 404. */
+function decideUnavailable(
+  site: Site,
+  request: RequestFields,
+  match: RedirectMatch,
+  trace?: DecisionTrace,
+): Answer {
+  if (isSkewMiss(site, request)) return notFound
+  trace?.({ code: 'unavailable', match })
+  return unavailable(match.target, request, trace)
+}
+
+/** Returns the 503 of a maintenance: only navigations get its page. */
+function unavailable(page: Resource | undefined, request: RequestFields, trace?: DecisionTrace): Answer {
+  const weights = codingWeights(request.acceptEncoding)
+  const selected =
+    page === undefined || !isNavigation(request) ? undefined : selectRepresentation(page, weights)
+  if (page === undefined || selected === undefined) return bareUnavailable(page)
+  trace?.({ code: 'sent', resource: page, representation: selected })
+  return unavailableAnswer(selected, page)
+}
+
 /** Returns the page of a 404, or `undefined` if the client accepts none of its codings. */
-function notFoundPage(page: Resource, request: RequestFields, trace?: DecisionTrace): Answer | undefined {
+function notFoundPage(
+  page: Resource | undefined,
+  request: RequestFields,
+  trace?: DecisionTrace,
+): Answer | undefined {
+  if (page === undefined) return undefined
   const selected = selectRepresentation(page, codingWeights(request.acceptEncoding))
   trace?.({ code: 'representation', resource: page, selected })
   if (selected === undefined) return undefined

@@ -39,10 +39,13 @@ export function compileRedirects(
     problems.push(`the redirect of ${from} is ignored: ${reason}`)
     return false
   }
-  const hasFile = (pattern: RedirectPattern): boolean =>
-    !isRewrite(pattern) ||
-    pattern.target !== undefined ||
-    leaveOut(pattern, `the build has no file ${pattern.to} for status ${pattern.status}`)
+  const hasFile = (pattern: RedirectPattern): boolean => {
+    const { from, to, status, target } = pattern
+    if (!isRewrite(pattern) || target !== undefined) return true
+    if (status !== 503) return leaveOut(pattern, `the build has no file ${to} for status ${status}`)
+    problems.push(`the rule of ${from} has status 503, but no page: the build has no file ${to}`)
+    return true
+  }
   const all = rules.map((rule) => toRedirectPattern(rule, table)).filter(hasFile)
   const endless = new Set<RedirectPattern>()
   for (const pattern of all) {
@@ -67,7 +70,7 @@ export function matchRedirect(
     const location = fill(pattern.to, variables)
     // Text from the request path must not change the host of the location.
     if (location.startsWith('//') || location.startsWith('/\\')) continue
-    if (target === undefined && neverEnds(pattern, path, location)) continue
+    if (!isRewrite(pattern) && neverEnds(pattern, path, location)) continue
     return { status, location, target, rule: pattern }
   }
   return undefined
@@ -99,7 +102,7 @@ function toRedirectPattern(
 
 /** Returns whether a rule serves a file of the build instead of redirecting. */
 function isRewrite({ status }: { readonly status: number }): boolean {
-  return status === 200 || status === 404
+  return status === 200 || status === 404 || status === 503
 }
 
 /**

@@ -73,7 +73,10 @@ export function resolveServing({
     fallback: last('fallback'),
     earlyHints: last('earlyHints') ?? false,
     // The first matching rule wins, hence the strongest source comes first.
-    redirects: [...rules.toReversed().flatMap((source) => source.redirects ?? []), ...redirectsFile],
+    redirects: maintenanceFirst([
+      ...rules.toReversed().flatMap((source) => source.redirects ?? []),
+      ...redirectsFile,
+    ]),
     sourceMaps: sourceMapsOf(rules),
     sharedCache: last('sharedCache') ?? false,
     immutable: rules.flatMap((source) => source.immutable ?? []),
@@ -82,6 +85,12 @@ export function resolveServing({
     fieldRules: collectFieldRules(headersFile, rules, policy),
     policy,
   }
+}
+
+/** Maintenance precedes every other rule. */
+function maintenanceFirst(rules: readonly RedirectRule[]): readonly RedirectRule[] {
+  const rank = ({ status, force }: RedirectRule): number => (status === 503 && force === true ? 0 : 1)
+  return rules.toSorted((one, other) => rank(one) - rank(other))
 }
 
 /** Returns whether the content of a file never changes: the build or a rule says it is immutable. */

@@ -179,8 +179,9 @@ export interface Redirect {
 /** A path that a forced rule hides, although the build may have a file for it. */
 interface HiddenPath {
   readonly kind: 'hidden'
-  /** The page of the 404. */
-  readonly page: Resource
+  readonly status: 404 | 503
+  /** The page of the answer; a 503 may have none. */
+  readonly page: Resource | undefined
 }
 
 /** A compiled redirect rule. */
@@ -197,7 +198,7 @@ export interface RedirectPattern {
   readonly to: string
   readonly status: RedirectStatus
   readonly force: boolean
-  /** The file for statuses 200 and 404. */
+  /** The file for statuses 200, 404 and 503. */
   readonly target: Resource | undefined
 }
 
