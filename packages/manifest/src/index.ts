@@ -76,6 +76,7 @@ export {
   redirectStatuses,
   type ServingRules,
 } from './serving-rules.ts'
+export { variableOfValue } from './redirect-problem.ts'
 export { checkServingRules } from './check-serving-rules.ts'
 export { isCompressible } from './is-compressible.ts'
 export { isSourceMap } from './is-source-map.ts'

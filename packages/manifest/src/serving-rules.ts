@@ -53,7 +53,10 @@ export type FieldValues = Readonly<Record<string, string | null>>
 export interface RedirectRule {
   /** The path to match. `:name` matches a segment or a part of it. `*` as the last segment matches the rest. */
   readonly from: string
-  /** A path of this host or an `http(s)` URL. `:name` and `:splat` are replaced by the matches of `from`. */
+  /** Parameters that the query must have, each with its value, or with a `:name` for any value. */
+  readonly query?: Readonly<Record<string, string>>
+  /** A path of this host or an `http(s)` URL. `:name` and `:splat` are replaced by the matches of `from` and
+   * `query`. */
   readonly to: string
   /** @default 308 */
   readonly status?: RedirectStatus

@@ -196,7 +196,8 @@ function weightOf(weight: number): string {
 }
 
 function ruleOf({ rule }: Pick<RedirectMatch, 'rule'>): string {
-  return `the rule ${rule?.from} ${rule?.to} ${rule?.status}${rule?.force === true ? '!' : ''}`
+  const query = Array.from(rule?.query ?? [], ([name, value]) => `${name}=${value} `).join('')
+  return `the rule ${rule?.from} ${query}${rule?.to} ${rule?.status}${rule?.force === true ? '!' : ''}`
 }
 
 /** Describes the file or redirect of a path, or the rule that overrides it. */

@@ -4,6 +4,7 @@ import { isKeptOpen } from '../files/kept-file.ts'
 import { codingWeights } from '../protocol/accept-encoding.ts'
 import { parseRequestPath } from '../protocol/request-path.ts'
 import { selectRepresentation } from '../site/decide.ts'
+import { dependsOnQuery } from '../site/redirects.ts'
 import { savedBytesOf } from '../site/representation-answers.ts'
 import type { Entry, PlainRepresentation, Resource, Site, StreamedBytes } from '../site/site.ts'
 import { createSlabCollector } from './collect-slabs.ts'
@@ -156,6 +157,8 @@ const plainPath = /^(?:\/[\w~-][\w.~-]*)+$/
 function isAnswered(site: Site, path: string, entry: Entry): entry is Resource {
   if (site.basicAuth !== undefined) return false
   if (entry.kind !== 'resource' || (site.earlyHints && entry.earlyHints.length > 0)) return false
+  // The engine ignores the query.
+  if (dependsOnQuery(site.redirects, path)) return false
   if (plainPath.test(path)) return true
   const parsed = parseRequestPath(path)
   return typeof parsed === 'object' && parsed.path === path

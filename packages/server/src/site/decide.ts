@@ -61,6 +61,15 @@ export function decide(
     query = parsed.query
     entry = site.table.get(path)
     if (entry === undefined) return decideUnknown(site, request, { parsed, fallback }, trace)
+    const forced =
+      query === '' || entry.kind === 'hidden' ? undefined : matchRule(site, path, undefined, query)
+    if (forced?.query !== undefined) {
+      const answer = decideUnknown(site, request, { parsed, fallback: undefined }, undefined)
+      if (answer !== undefined) {
+        trace?.({ code: 'redirect-rule', match: forced })
+        return answer
+      }
+    }
   }
   trace?.({ code: 'known-path', path, entry })
 
@@ -231,7 +240,7 @@ function decideUnknown(
   trace: DecisionTrace | undefined,
 ): Answer | undefined {
   trace?.({ code: 'unknown-path', path })
-  const rule = matchRule(site, path, fallback)
+  const rule = matchRule(site, path, fallback, query)
   if (rule?.status === 503) return decideUnavailable(site, request, rule, trace)
   if (!isGetOrHead(request)) {
     const match = rule
@@ -242,12 +251,12 @@ function decideUnknown(
     trace?.({ code: 'rule-makes-path-known', match })
     return decideOtherMethod(request.method, match.target, trace)
   }
-  const match = chooseFallback(site, { path, fallback }, trace)
+  const match = chooseFallback(site, { path, query, fallback }, trace)
   if (match === undefined) return undefined
   if (match.isForNavigations && !isNavigation(request, path))
     return trace?.({ code: 'navigations-only', match })
   trace?.({ code: match.target === undefined ? 'redirect-rule' : 'fallback', match })
-  if (match.target === undefined) return redirectTo(match, query)
+  if (match.target === undefined) return redirectTo(match, match.query ?? query)
   const answer =
     match.status === 404
       ? notFoundPage(match.target, request, trace)
@@ -262,7 +271,7 @@ function decideUnknown(
 export function decideNotFound(site: Site, request: RequestFields, fallback: UnknownPathFallback): Answer {
   const parsed = isGetOrHead(request) ? parseRequestPath(request.target) : 'unclean'
   if (typeof parsed === 'string') return notFound
-  const match = chooseFallback(site, { path: parsed.path, fallback })
+  const match = chooseFallback(site, { ...parsed, fallback })
   return match?.isForNavigations === true ? withNavigationVary(notFound) : notFound
 }
 
@@ -274,9 +283,10 @@ export function matchRule(
   site: Site,
   path: string,
   fallback: UnknownPathFallback,
+  query = '',
 ): RedirectMatch | undefined {
   const rules = fallback === undefined ? forcedRedirects(site.redirects) : site.redirects
-  return matchRedirect(rules, path)
+  return matchRedirect(rules, path, { query })
 }
 
 /** The rule or the page that answers an unknown path. */
@@ -288,10 +298,10 @@ export interface FallbackMatch extends RedirectMatch {
 /** Returns the answer to GET and HEAD of an unknown path: a rule, the 404 page or the fallback. */
 export function chooseFallback(
   site: Site,
-  { path, fallback }: { readonly path: string; readonly fallback: UnknownPathFallback },
+  { path, query, fallback }: Pick<RequestPath, 'path'> & Partial<RequestPath> & Pick<UnknownPath, 'fallback'>,
   trace?: DecisionTrace,
 ): FallbackMatch | undefined {
-  const match = matchRule(site, path, fallback)
+  const match = matchRule(site, path, fallback, query)
   if (match !== undefined && (match.status === 404 || match.target?.isPage !== true))
     return { ...match, isForNavigations: false }
 

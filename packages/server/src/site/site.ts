@@ -188,6 +188,8 @@ interface HiddenPath {
 export interface RedirectPattern {
   /** The paths that the rule matches. */
   readonly form: PathPattern
+  /** The parameters that the query must have; `undefined` if the query plays no part. */
+  readonly query?: ReadonlyMap<string, string>
   /**
    * The paths that the rule redirects to; `undefined` for other hosts and if `:splat` is not the whole last
    * part.
