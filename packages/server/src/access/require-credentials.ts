@@ -10,6 +10,7 @@ import { sendAnswer, sendFailure } from '../send/send-answer.ts'
 import { serviceUnavailable, unauthorized } from '../site/answers.ts'
 import { chooseFallback } from '../site/decide.ts'
 import { isExceptedPath } from '../site/is-excepted-path.ts'
+import { siteFor } from '../site/select-part.ts'
 import { memoizeWeakly } from '../site/memoize-weakly.ts'
 import type { BasicAuth, Site } from '../site/site.ts'
 import type { SiteHolder } from '../site/site-holder.ts'
@@ -40,8 +41,9 @@ export function requireCredentials(
   const checkOf = memoizeWeakly((rule: BasicAuth) => createCredentialCheck(credentialsOf(rule), threads))
 
   const guarded: RequestListener = (request, response) => {
-    const { basicAuth } = holder.current
-    if (basicAuth === undefined || isExcepted(basicAuth, readFields(request))) {
+    const site = siteFor(holder.current, request.url ?? '')
+    const { basicAuth } = site
+    if (basicAuth === undefined || isExcepted(site, basicAuth, readFields(request))) {
       listener(request, response)
       return
     }
@@ -70,10 +72,9 @@ export function requireCredentials(
   }
 
   /** A page that answers for an unknown path is protected. */
-  function isExcepted(rule: BasicAuth, fields: RequestFields): boolean {
+  function isExcepted(site: Site, rule: BasicAuth, fields: RequestFields): boolean {
     const parsed = rule.except.length === 0 ? 'unclean' : parseRequestPath(fields.target)
     if (typeof parsed === 'string' || !isExceptedPath(rule, parsed.path)) return false
-    const site = holder.current
     if (site.table.has(parsed.path) || !isNavigation(fields)) return true
     return chooseFallback(site, { ...parsed, fallback: fallbackOf(site) })?.isForNavigations !== true
   }

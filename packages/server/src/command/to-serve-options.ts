@@ -7,7 +7,7 @@ import { toStoreOptions } from './served-store.ts'
 
 /** Returns the options of `serve` for the flags and the role of a worker. */
 export async function toServeOptions(
-  directory: string,
+  directories: readonly string[],
   flags: GivenFlags,
   { descriptor, port = flags.port, isFirst, isReplacement = false }: Partial<WorkerRole>,
 ): Promise<ServeOptions> {
@@ -26,7 +26,7 @@ export async function toServeOptions(
       : omitUndefined({ cert: tlsCert, key: tlsKey, redirectPort: redirectHttp, hsts })
   const store = toStoreOptions(flags)
   return omitUndefined({
-    ...(store ?? { directory }),
+    ...(store ?? { directory: directories }),
     port,
     host,
     socket: socket?.path,

@@ -33,6 +33,8 @@ export interface StagedSite extends LiveSite {
   follow(follower: SiteFollower): void
   /** Loads and checks the latest build, and keeps it next to the current one. It never rejects. */
   prepare(): Promise<PrepareOutcome>
+  /** Returns the prepared site, or the current one. */
+  next(): Site
   /** Replaces the current build by the prepared one, if there is one. */
   swap(): void
   /** Drops the prepared build, and files of earlier builds that the source no longer has. It never rejects. */
@@ -81,18 +83,7 @@ export async function openStagedSite(
       return { status: 'unchanged', ...before }
     }
     prepared = loaded
-    const after = comparedBuild(loaded.site)
-    const isSame = after.buildId === before.buildId
-    const hasNewValues = isSame && after.environment !== before.environment
-    const hasNewRules = isSame && !hasNewValues && after.rulesDigest !== before.rulesDigest
-    return {
-      status: 'prepared',
-      ...after,
-      replaces: before.buildId,
-      ...(hasNewValues && { hasNewValues }),
-      ...(hasNewRules && { hasNewRules }),
-      ...siteCounts(loaded.site),
-    }
+    return preparedOutcome(state.served.site, loaded.site)
   }
 
   function swap(): void {
@@ -112,16 +103,8 @@ export async function openStagedSite(
     await joinListed()
   }
 
-  async function reload(): Promise<ReloadOutcome> {
-    const outcome = await prepare()
-    if (outcome.status === 'refused') await drop()
-    if (outcome.status !== 'prepared') return outcome
-    swap()
-    const { replaces: replaced, ...build } = outcome
-    return { ...build, status: 'swapped', replaced }
-  }
-
-  return Object.assign(holder, {
+  const staged: StagedSite = Object.assign(holder, {
+    next: () => prepared?.site ?? holder.current,
     store: source.store,
     watched: source.watched,
     follow(follower: SiteFollower) {
@@ -133,7 +116,7 @@ export async function openStagedSite(
     prepare,
     swap,
     drop,
-    reload: coalesceRuns(reload),
+    reload: coalesceRuns(() => reloadStaged(staged)),
     close() {
       state.isClosed = true
       source.close?.()
@@ -141,4 +124,34 @@ export async function openStagedSite(
       retireFiles(buildFiles(state.served))
     },
   })
+  return staged
+}
+
+/** Loads, checks and activates the latest build. */
+export async function reloadStaged(staged: StagedSite): Promise<ReloadOutcome> {
+  const outcome = await staged.prepare()
+  if (outcome.status === 'refused') await staged.drop()
+  if (outcome.status !== 'prepared') return outcome
+  staged.swap()
+  const { replaces: replaced, ...build } = outcome
+  return { ...build, status: 'swapped', replaced }
+}
+
+/** Describes the difference between the current site and the prepared one. */
+export function preparedOutcome(
+  current: Site,
+  next: Site,
+): Extract<PrepareOutcome, { readonly status: 'prepared' }> {
+  const [before, after] = [comparedBuild(current), comparedBuild(next)]
+  const isSame = after.buildId === before.buildId
+  const hasNewValues = isSame && after.environment !== before.environment
+  const hasNewRules = isSame && !hasNewValues && after.rulesDigest !== before.rulesDigest
+  return {
+    status: 'prepared',
+    ...after,
+    replaces: before.buildId,
+    ...(hasNewValues && { hasNewValues }),
+    ...(hasNewRules && { hasNewRules }),
+    ...siteCounts(next),
+  }
 }

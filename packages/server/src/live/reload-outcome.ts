@@ -11,6 +11,8 @@ interface NewBuild extends ServedBuild, SiteCounts {
   readonly hasNewValues?: true
   /** Whether only the rules, or the values of the environment in them, have changed. */
   readonly hasNewRules?: true
+  /** The problems of other builds, which stay as they are; one for each line. */
+  readonly problems?: readonly string[]
 }
 
 interface SameBuild extends ServedBuild {

@@ -42,10 +42,10 @@ export function* flattenSite(site: Site, classOf?: ClassOf): Generator<void, Fla
   const saved = classOf && new Float64Array(most.representations)
   let [count, seen] = [0, 0]
 
-  for (const [path, entry] of site.table) {
+  for (const [part, path, entry] of entriesOf(site)) {
     seen += 1
     if (seen % resourcesAtOnce === 0) yield
-    if (!isAnswered(site, path, entry)) continue
+    if (!isAnswered(part, path, entry)) continue
     const at = count * numbersOfResource
     const row = entry.isPage ? rows.get(entry) : undefined
     if (row === undefined) {
@@ -123,6 +123,13 @@ export function* flattenSite(site: Site, classOf?: ClassOf): Generator<void, Fla
     const begin = dates.get(lastModified) ?? text.add(lastModified)
     dates.set(lastModified, begin)
     return begin
+  }
+}
+
+/** Yields the paths of a site, each with the build that it belongs to. */
+function* entriesOf(site: Site): Generator<readonly [Site, string, Entry]> {
+  for (const part of site.parts ?? [site]) {
+    for (const [path, entry] of part.table) yield [part, path, entry]
   }
 }
 

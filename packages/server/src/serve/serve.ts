@@ -1,6 +1,7 @@
 import cluster from 'node:cluster'
 import { notFound } from '../site/answers.ts'
 import { fallbackFor } from '../site/decide.ts'
+import { siteFor } from '../site/select-part.ts'
 import { isMissingAsset } from '../site/missing-asset.ts'
 import { sendAnswer } from '../send/send-answer.ts'
 import { requireCredentials } from '../access/require-credentials.ts'
@@ -13,6 +14,7 @@ import { coalesceRuns } from '../files/coalesce-runs.ts'
 import type { BuildSource } from '../load/build-source.ts'
 import { followStore } from '../live/follow-store.ts'
 import { openStagedSite, type StagedSite } from '../live/open-staged-site.ts'
+import type { BuildPlace } from '../load/open-source.ts'
 import type { ReloadOutcome } from '../live/reload-outcome.ts'
 import type { RunningEngine } from '../native/choose-engine.ts'
 import { openTransport } from './open-transport.ts'
@@ -116,7 +118,7 @@ export async function serveStaged(
 
   // 2. The build, as a table in memory.
   const place = worker?.source ?? selectBuildPlace(resolved)
-  const live = await openStagedSite(place, siteOptionsOf(resolved)).catch(async (error: unknown) => {
+  const live = await openBuilds(place, siteOptionsOf(resolved)).catch(async (error: unknown) => {
     await operations?.close()
     throw error
   })
@@ -145,7 +147,8 @@ export async function serveStaged(
       ? handle
       : (request, response) =>
           handle(request, response, () => {
-            if (isMissingAsset(live.current, request.url ?? '')) sendAnswer(response, notFound)
+            if (isMissingAsset(siteFor(live.current, request.url ?? ''), request.url ?? ''))
+              sendAnswer(response, notFound)
             else application.answer(request, response)
           })
   const role = application === undefined ? 'standalone' : 'middleware'
@@ -232,6 +235,19 @@ export async function serveStaged(
       return closed
     },
   }
+}
+
+async function openBuilds(
+  place: BuildPlace | readonly string[],
+  options: ResolvedLiveSiteOptions,
+): Promise<StagedSite> {
+  if (!isList(place)) return await openStagedSite(place, options)
+  const { openStagedSites } = await import('../live/open-staged-sites.ts')
+  return await openStagedSites(place, options)
+}
+
+function isList(place: BuildPlace | readonly string[]): place is readonly string[] {
+  return Array.isArray(place)
 }
 
 async function countCores(): Promise<number> {

@@ -89,8 +89,11 @@ export function resolveServing({
 
 /** Maintenance precedes every other rule. */
 function maintenanceFirst(rules: readonly RedirectRule[]): readonly RedirectRule[] {
-  const rank = ({ status, force }: RedirectRule): number => (status === 503 && force === true ? 0 : 1)
-  return rules.toSorted((one, other) => rank(one) - rank(other))
+  return [...rules.filter(isMaintenance), ...rules.filter((rule) => !isMaintenance(rule))]
+}
+
+function isMaintenance({ status, force }: RedirectRule): boolean {
+  return status === 503 && force === true
 }
 
 /** Returns whether the content of a file never changes: the build or a rule says it is immutable. */

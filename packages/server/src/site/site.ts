@@ -63,6 +63,8 @@ export interface Site {
   readonly fieldRules: readonly FieldRule[]
   /** The environment module of the build; absent if the build reads no environment variables. */
   readonly environment?: SiteEnvironment
+  /** The builds of several folders; absent for one build. Each answers the paths below its base. */
+  readonly parts?: readonly Site[]
   /** The digest of the serving rules and their users. It is secret. Absent without rules. */
   readonly rulesDigest?: string
   readonly summary: SiteSummary
