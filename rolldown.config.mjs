@@ -9,7 +9,15 @@ import { defineConfig } from 'rolldown'
 // (docs/decisions/016-start.md). Published packages never contain each other: OperatorError must be one class.
 
 /** The dependencies that the packages contain. Their licences are published with them. */
-const bundled = ['commander', 'entities', 'fast-string-truncated-width', 'parse5', 'picomatch', 'valibot']
+const bundled = [
+  'bcryptjs',
+  'commander',
+  'entities',
+  'fast-string-truncated-width',
+  'parse5',
+  'picomatch',
+  'valibot',
+]
 
 export default defineConfig([
   bundle('manifest', ['index']),
@@ -39,6 +47,8 @@ export default defineConfig([
   bundle(
     'server',
     [
+      // A thread.
+      'access/compare-password-worker',
       'command/run-command',
       'hosts/fastify',
       'hosts/fetch',

@@ -70,11 +70,13 @@ export {
   sourceMapChoices,
   type SourceMaps,
   type FieldValues,
+  type BasicAuthRule,
   type RedirectRule,
   type RedirectStatus,
   redirectStatuses,
   type ServingRules,
 } from './serving-rules.ts'
+export { variableOfValue } from './redirect-problem.ts'
 export { checkServingRules } from './check-serving-rules.ts'
 export { isCompressible } from './is-compressible.ts'
 export { isSourceMap } from './is-source-map.ts'

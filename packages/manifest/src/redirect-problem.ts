@@ -1,3 +1,5 @@
+type RedirectQuery = Readonly<Record<string, string>>
+
 const source = /^\/(?!\/)[^\s?#\p{Cc}\p{Cs}]*$/u
 const target = /^(?:\/(?![/\\])|https?:\/\/)[\x21-\x7E]*$/
 const variable = /:([A-Za-z]\w*)/g
@@ -24,14 +26,34 @@ export function redirectSourceProblem(from: string): string | undefined {
 }
 
 /** Returns the problem of the target of a redirect, or `undefined`. */
-export function redirectTargetProblem(to: string, from: string): string | undefined {
+export function redirectTargetProblem(
+  to: string,
+  from: string,
+  query: RedirectQuery = {},
+): string | undefined {
   if (!target.test(to)) return 'expected a path that starts with one "/", or an http(s) URL'
-  const known = new Set(variablesOf(from))
+  const known = new Set([...variablesOf(from), ...variablesOfQuery(query)])
   const unknown = namesIn(to, wholeVariable).find((name) => !known.has(name))
   if (unknown !== undefined) return `"${unknown}" is not a variable of "${from}"`
   const [, authority = ''] = /^https?:\/\/([^/?#]+)/.exec(to) ?? []
   const chosen = namesIn(authority, hostVariable).find((name) => known.has(name))
   return chosen === undefined ? undefined : `"${chosen}" would let a request choose the host`
+}
+
+/** Returns the problem of the query of a redirect, or `undefined`. */
+export function redirectQueryProblem(from: string, query: RedirectQuery = {}): string | undefined {
+  const names = [...variablesOf(from), ...variablesOfQuery(query)]
+  const twice = names.find((name, index) => names.indexOf(name) !== index)
+  return twice === undefined ? undefined : `"${twice}" occurs twice`
+}
+
+/** Returns the name of the variable that a value of a query consists of, or `undefined`. */
+export function variableOfValue(value: string): string | undefined {
+  return /^:([A-Za-z]\w*)$/.exec(value)?.[1]
+}
+
+function variablesOfQuery(query: RedirectQuery): string[] {
+  return Object.values(query).filter((value) => variableOfValue(value) !== undefined)
 }
 
 function variablesOf(from: string): string[] {

@@ -131,6 +131,17 @@ export function objectOr<Type, Other>(object: Schema<Type>, other: Schema<Other>
   return readingBy(v.union([forObjects, forOthers]), (value) => (isRecord(value) ? forObjects : forOthers))
 }
 
+/** Creates the schema of a value or of a function that returns it. */
+export function functionOr<Output>(
+  schema: Schema<Output>,
+): Schema<Output | (() => Output | Promise<Output>)> {
+  const forFunctions = v.custom<() => Output | Promise<Output>>((value) => typeof value === 'function')
+  const forOthers = ofValibot(schema)
+  return readingBy(v.union([forFunctions, forOthers]), (value) =>
+    typeof value === 'function' ? forFunctions : forOthers,
+  )
+}
+
 export function orNull<Output>(schema: Schema<Output>): Schema<Output | null> {
   return v.nullable(ofValibot(schema))
 }

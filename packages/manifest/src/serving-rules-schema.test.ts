@@ -28,6 +28,8 @@ const all: ServingRules = {
   cors: ['fonts/**'],
   sourceMaps: 'deny',
   sharedCache: true,
+  health: '/healthz',
+  basicAuth: { env: 'SITE_PASSWORD', except: ['/.well-known/**'] },
 }
 
 const cyclic: unknown[] = []

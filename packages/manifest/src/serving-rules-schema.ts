@@ -4,9 +4,10 @@ import { fieldProblem, isFieldValue } from './field-grammar.ts'
 import { glob } from './glob-schema.ts'
 import { beside, conflictingFields } from './policy-conflicts.ts'
 import { policyRules } from './policy-rules-schema.ts'
-import { redirectSourceProblem, redirectTargetProblem } from './redirect-problem.ts'
+import { redirectQueryProblem, redirectSourceProblem, redirectTargetProblem } from './redirect-problem.ts'
 import * as s from './schema.ts'
 import {
+  type BasicAuthRule,
   fallbacks,
   type FieldValues,
   preferences,
@@ -23,19 +24,34 @@ const fieldValues: s.Schema<FieldValues> = s.checked(
   },
 )
 
+/** The path of health checks. */
+export const healthPath: s.Schema<string> = s.text(
+  'a path such as "/healthz", without a query and wildcards',
+  /^\/(?![/\\])[^\s?#*:\p{Cc}\p{Cs}]*$/u,
+)
+
+function basicAuth(form: s.ObjectForm): s.Schema<BasicAuthRule> {
+  return s.objectOf<BasicAuthRule>(
+    { env: s.text('the name of an environment variable', /./), except: s.optional(s.listOf(glob)) },
+    { ...form, what: 'an object with "env"' },
+  )
+}
+
 function redirect(form: s.ObjectForm): s.Schema<RedirectRule> {
   const fields = s.objectOf<RedirectRule>(
     {
       from: s.text('a path such as "/old/*"'),
+      query: s.optional(s.recordOf(s.text('a value such as "1", or a variable such as ":id"'))),
       to: s.text('a path that starts with one "/", or an http(s) URL'),
       status: s.optional(s.oneOf(redirectStatuses)),
       force: s.optional(s.trueOrFalse),
     },
     { ...form, what: 'an object with "from" and "to"' },
   )
-  return s.checked(fields, ({ from, to }, note) => {
-    const [source, target] = [redirectSourceProblem(from), redirectTargetProblem(to, from)]
+  return s.checked(fields, ({ from, to, query }, note) => {
+    const [source, target] = [redirectSourceProblem(from), redirectTargetProblem(to, from, query)]
     if (source !== undefined) note(`${source}, found ${formatValue(from)}`, 'from')
+    else note(redirectQueryProblem(from, query), 'query')
     if (target !== undefined) note(`${target}, found ${formatValue(to)}`, 'to')
   })
 }
@@ -55,6 +71,8 @@ function fieldsOf(formOf: (noun: string) => s.ObjectForm): s.Fields<ServingRules
     cors: s.optional(globs),
     sourceMaps: s.optional(s.oneOf(sourceMapChoices)),
     sharedCache: s.optional(s.trueOrFalse),
+    health: s.optional(healthPath),
+    basicAuth: s.optional(s.orNull(basicAuth(formOf('key')))),
   }
 }
 

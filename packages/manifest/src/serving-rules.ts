@@ -32,16 +32,31 @@ export interface ServingRules {
    * `Vary`. Otherwise browsers can get undecodable responses.
    */
   readonly sharedCache?: boolean
+  /** The path at which `serve` answers health checks, such as `/healthz`. */
+  readonly health?: string
+  /** Who may read the site. `null` removes the rule of an earlier place. Only `serve` and the command apply it. */
+  readonly basicAuth?: BasicAuthRule | null
+}
+
+/** Basic authentication (RFC 7617) for all paths of a site. */
+export interface BasicAuthRule {
+  /** The environment variable with lines `name:password`, or lines that `htpasswd -B` wrote. */
+  readonly env: string
+  /** Globs of paths that need no credentials, such as `/.well-known/**`. */
+  readonly except?: readonly string[]
 }
 
 /** Fields with their values. `null` removes a default. */
 export type FieldValues = Readonly<Record<string, string | null>>
 
-/** A redirect of paths that the build does not have. With status 200 or 404, it is a rewrite. */
+/** A redirect of paths that the build does not have. With status 200, 404 or 503, it is a rewrite. */
 export interface RedirectRule {
   /** The path to match. `:name` matches a segment or a part of it. `*` as the last segment matches the rest. */
   readonly from: string
-  /** A path of this host or an `http(s)` URL. `:name` and `:splat` are replaced by the matches of `from`. */
+  /** Parameters that the query must have, each with its value, or with a `:name` for any value. */
+  readonly query?: Readonly<Record<string, string>>
+  /** A path of this host or an `http(s)` URL. `:name` and `:splat` are replaced by the matches of `from` and
+   * `query`. */
   readonly to: string
   /** @default 308 */
   readonly status?: RedirectStatus
@@ -49,11 +64,11 @@ export interface RedirectRule {
   readonly force?: boolean
 }
 
-/** The status of a redirect. With 200 and 404, the server sends a file of the build. */
+/** The status of a redirect. With 200, 404 and 503, the server sends a file of the build. */
 export type RedirectStatus = (typeof redirectStatuses)[number]
 
-export const redirectStatuses: readonly [200, 301, 302, 303, 307, 308, 404] = [
-  200, 301, 302, 303, 307, 308, 404,
+export const redirectStatuses: readonly [200, 301, 302, 303, 307, 308, 404, 503] = [
+  200, 301, 302, 303, 307, 308, 404, 503,
 ]
 
 export const preferences: readonly ['order', 'smallest'] = ['order', 'smallest']

@@ -8,7 +8,7 @@ import {
 } from '../explain/format-explanation.ts'
 import type { HttpTopic } from '../explain/http-topic.ts'
 import { findOnDisk } from '../hosts/find-on-disk.ts'
-import { loadSite, loadSiteToInspect } from '../load/load-site.ts'
+import { loadProtectedSite, loadSiteToInspect } from '../load/load-site.ts'
 import type { RequestFields } from '../protocol/request-fields.ts'
 import { createRequestFieldsReader } from '../send/read-request-fields.ts'
 import { notFound } from '../site/answers.ts'
@@ -40,7 +40,7 @@ export async function explainRequest(
     memoryBudget: 0,
     ...(envFile !== undefined && { envFile }),
   } as const
-  const site = await loadSite(directory, options).catch(async (error: unknown) => {
+  const site = await loadProtectedSite(directory, options).catch(async (error: unknown) => {
     if (!(error instanceof OperatorError) || !explainableCodes.has(error.code)) throw error
     process.stderr.write(
       `serve-dist: warning: the server would not start with this folder:\n${error.message}\n`,

@@ -78,6 +78,7 @@ export interface ServeFlags {
   readonly accessLog?: AccessLogFormat
   readonly ops?: OpsAddress
   readonly trustProxy?: string
+  readonly health?: string
 }
 
 /** The options of the server, and the socket that a service manager passed on. */
@@ -245,6 +246,13 @@ export const serveFlags: FlagTable<ServeFlags> = {
     group: process,
     environment: 'OPS',
     read: parseOpsAddress,
+  },
+  health: {
+    value: '<path>',
+    help: 'path for health checks on the port of the site, such as /healthz: 200, or 503 while the server stops',
+    group: process,
+    environment: 'HEALTH',
+    read: createFlagParser(s.healthPath),
   },
   trustProxy: {
     value: '<list>',

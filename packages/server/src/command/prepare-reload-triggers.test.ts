@@ -32,7 +32,7 @@ describe('prepareReloadTriggers', () => {
     const counts = { unlistedFiles: 0, keptBuilds: 0, keptFiles: 0 }
     reload.mockResolvedValue({ status: 'swapped', buildId: 'third', replaced: 'first', ...counts })
 
-    const start = await prepareReloadTriggers(directory, { watch: true })
+    const start = await prepareReloadTriggers([directory], { watch: true })
     const triggers = start(reload)
     await place('second')
     // Wait until it has resolved: a running call could still delete the third build.

@@ -4,7 +4,7 @@ import { fingerprintBuild } from '../load/fingerprint-manifest.ts'
 import type { ReloadOutcome } from '../live/reload-outcome.ts'
 import { replaceSignalListeners } from '../serve/replace-signal-listeners.ts'
 import { followBuilds } from '../live/watch-builds.ts'
-import { watchedFolder, type WatchedBuilds } from '../load/watched-builds.ts'
+import { watchedFolder, watchedFolders, type WatchedBuilds } from '../load/watched-builds.ts'
 
 /** The options that decide when the command looks for a new build, besides SIGHUP. */
 export interface ReloadFlags {
@@ -25,11 +25,11 @@ export interface ReloadTriggers {
  * Prepares the triggers of a reload. Call it before the first build is loaded, to miss neither a newer build nor a
  * SIGHUP.
  *
- * @param directory - the folder of the build; `undefined` for a store.
+ * @param directories - the folders of the builds; `undefined` for a store.
  * @returns a function that starts the triggers. It prints the outcome of each reload to standard error.
  */
 export async function prepareReloadTriggers(
-  directory: string | undefined,
+  directories: readonly string[] | undefined,
   { watch = false, envFile }: ReloadFlags,
 ): Promise<(reload: Reload, watched?: WatchedBuilds) => ReloadTriggers> {
   let hangUps = 0
@@ -38,8 +38,14 @@ export async function prepareReloadTriggers(
   }
   const ignoreSignal = onHangUp(() => onSignal())
   const folder =
-    watch && directory !== undefined
-      ? watchedFolder(directory, { envFile, since: await fingerprintBuild(directory, envFile) })
+    watch && directories !== undefined
+      ? watchedFolders(
+          await Promise.all(
+            directories.map(async (directory) =>
+              watchedFolder(directory, { envFile, since: await fingerprintBuild(directory, envFile) }),
+            ),
+          ),
+        )
       : undefined
 
   return (reload, watched = folder) => {

@@ -7,7 +7,7 @@ import { readManifestFile } from '@serve-dist/manifest/read-build-manifest'
 import { createProgressLine } from '@serve-dist/foundation/terminal/create-progress-line'
 import type { DeltaProgress, PublishProgress } from '@serve-dist/store'
 import type { ExportSummary } from '../export/export-site.ts'
-import { loadSite } from '../load/load-site.ts'
+import { loadProtectedSite } from '../load/load-site.ts'
 import { readRules } from '../rules/read-rules.ts'
 import { formatPublish } from './format-publish.ts'
 import { findCurrent, type OpenedStore, openStoreForCommand } from './open-store-for-command.ts'
@@ -85,7 +85,7 @@ async function exportPublished({
   const { exportSite } = await import('../export/export-site.ts')
   try {
     const rules = await readRules(process.cwd(), {})
-    return await exportSite(await loadSite({ store, rules, memoryBudget: 0 }), folder)
+    return await exportSite(await loadProtectedSite({ store }, { rules, memoryBudget: 0 }), folder)
   } catch (error) {
     process.stderr.write('serve-dist: the build is published and current, but the export failed:\n')
     throw error

@@ -26,6 +26,7 @@ import {
   throwUsageError,
   refuseUnknownCommand,
   findMisplacedServerFlags,
+  findMissingFolders,
 } from './usage-errors.ts'
 import { findRemovedValues, findRemovedVariables } from './removed-options.ts'
 import { serveCommand } from './serve-command.ts'
@@ -77,7 +78,7 @@ function createProgram(words: readonly string[]): Command {
     .helpCommand(false)
     // After the name of `check` or `explain`, `-H` is their flag, not the server's.
     .enablePositionalOptions()
-    .argument('[dir]', '', defaultDirectory)
+    .argument('[dir...]', '', [defaultDirectory])
     .configureHelp({
       optionDescription: ({ description }) => description,
       // The longest flags of `report` leave 40 columns for the description.
@@ -91,22 +92,26 @@ function createProgram(words: readonly string[]): Command {
       outputError: () => {},
     })
     .showSuggestionAfterError(false)
-    .action(async (directory: string, flags: ServeFlags) => {
+    .action(async (directories: readonly string[], flags: ServeFlags) => {
       const given = { ...flags, descriptor: takeInheritedSocket() }
       const missing = missingFlags(given)
       if (given.store !== undefined && program.args.length > 0) {
-        missing.push(`the folder ${directory} cannot be combined with --store. Remove one of them.`)
+        const which = directories.length === 1 ? 'folder' : 'folders'
+        missing.push(
+          `the ${which} ${directories.join(', ')} cannot be combined with --store. Remove one of them.`,
+        )
       }
       if (missing.length > 0) throw new OperatorError('SD_OPTION_INVALID', missing)
+      throwUsageError(program, findMissingFolders(program))
       // The primary warns for its workers.
       const unused = cluster.isPrimary
         ? unusedFlags(given, (name) => program.getOptionValueSource(name) === 'cli')
         : []
       for (const warning of unused) process.stderr.write(`serve-dist: warning: ${warning}\n`)
-      await serveCommand(directory, given, version).catch(endServing)
+      await serveCommand(directories, given, version).catch(endServing)
     })
     .hook('preAction', (_program, command) => {
-      const [directory] = command.processedArgs
+      const [directory] = command.processedArgs.flat()
       // An empty variable in a script must not select the default folder or the previous build.
       if (directory === '') {
         const isId = command.registeredArguments[0]?.name() === 'id'

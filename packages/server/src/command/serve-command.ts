@@ -13,13 +13,17 @@ import { warnAboutMissingPages } from './warn-about-missing-pages.ts'
 import { inheritedSocketDescriptor, takeWorkerRole, type WorkerRole } from '../serve/workers/worker-role.ts'
 
 /** Serves until a signal. The first signal completes the open requests, the second one ends the process immediately. */
-export async function serveCommand(directory: string, flags: GivenFlags, version: string): Promise<void> {
+export async function serveCommand(
+  directories: readonly string[],
+  flags: GivenFlags,
+  version: string,
+): Promise<void> {
   const role = takeWorkerRole()
-  if (role !== undefined) return await serveAsWorker(directory, flags, role)
+  if (role !== undefined) return await serveAsWorker(directories, flags, role)
   const { descriptor, socket, store, ssr, fsFallback } = flags
   const stopWith = stopOnSignal()
-  const startTriggers = await prepareReloadTriggers(store === undefined ? directory : undefined, flags)
-  const serving = await startServing(directory, flags)
+  const startTriggers = await prepareReloadTriggers(store === undefined ? directories : undefined, flags)
+  const serving = await startServing(directories, flags)
   // Before the listening line, because a program that waits for it may send a signal immediately.
   const triggers = startTriggers(serving.reload, serving.watched)
   stopWith(async () => {
@@ -30,19 +34,24 @@ export async function serveCommand(directory: string, flags: GivenFlags, version
   const { redirectUrl, opsUrl } = serving
   process.stdout.write(`${listeningLine({ version, ...serving })}\n`)
   warnAboutDescriptors({ ...serving, hasApplication: ssr !== undefined })
-  if (ssr === undefined && fsFallback !== true) await warnAboutMissingPages(directory, flags, serving.summary)
+  if (ssr === undefined && fsFallback !== true)
+    await warnAboutMissingPages(directories[0] ?? '', flags, serving.summary)
   if (redirectUrl !== undefined) process.stdout.write(`redirecting HTTP to HTTPS · ${redirectUrl}\n`)
   if (opsUrl !== undefined) process.stdout.write(`health and metrics · ${opsUrl}\n`)
   await serving.collapse?.finally(() => triggers.close())
 }
 
-async function serveAsWorker(directory: string, flags: GivenFlags, role: WorkerRole): Promise<void> {
+async function serveAsWorker(
+  directories: readonly string[],
+  flags: GivenFlags,
+  role: WorkerRole,
+): Promise<void> {
   const { runWorker } = await import('../serve/workers/run-worker.ts')
   await runWorker(async (mayListen) => {
     await expectApplication(flags)
     // The primary process has chosen the engine.
     const engine = role.isNative ? 'native' : 'node'
-    const options = { ...(await toServeOptions(directory, flags, role)), engine } as const
+    const options = { ...(await toServeOptions(directories, flags, role)), engine } as const
     const socket = role.isNative ? inheritedSocketDescriptor : undefined
     const source = await openPrimarySource(flags)
     return await serveStaged(await prepareStart(options, true), { mayListen, source, socket }, 1)
@@ -50,10 +59,10 @@ async function serveAsWorker(directory: string, flags: GivenFlags, role: WorkerR
 }
 
 /** Starts a server with threads if the native engine is available, and with processes for an application. */
-async function startServing(directory: string, flags: GivenFlags): Promise<RunningCommand> {
+async function startServing(directories: readonly string[], flags: GivenFlags): Promise<RunningCommand> {
   const { descriptor, ssr } = flags
   const count = await countWorkers(flags)
-  const start = await prepareStart(await toServeOptions(directory, flags, { descriptor }), false)
+  const start = await prepareStart(await toServeOptions(directories, flags, { descriptor }), false)
   if (count === undefined || count === 1) return await serveAlone(flags, start, count)
   const { engine, options } = start
   if (engine.binding !== undefined && ssr === undefined) {

@@ -1,20 +1,20 @@
 import { omitUndefined } from './omit-undefined.ts'
 import type { GivenFlags } from './flags.ts'
-import { readRules } from '../rules/read-rules.ts'
+import { openRules } from '../rules/read-rules.ts'
 import type { ServeOptions } from '../serve/serve-options.ts'
 import type { WorkerRole } from '../serve/workers/worker-role.ts'
 import { toStoreOptions } from './served-store.ts'
 
 /** Returns the options of `serve` for the flags and the role of a worker. */
 export async function toServeOptions(
-  directory: string,
+  directories: readonly string[],
   flags: GivenFlags,
   { descriptor, port = flags.port, isFirst, isReplacement = false }: Partial<WorkerRole>,
 ): Promise<ServeOptions> {
   const { host, grace, socket, tlsCert, tlsKey, redirectHttp, hsts, allowHost, ssr } = flags
   const { verify, force = false, memoryBudget, envFile, engine } = flags
   const { fsFallback, accessLog, ops, trustProxy } = flags
-  const rules = await readRules(process.cwd(), flags)
+  const rules = await openRules(process.cwd(), flags)
   // A replacement must accept the build that the other workers serve.
   const unlisted = force || isReplacement ? ('warn' as const) : undefined
   // Only the first worker warns, and only the primary process serves `--ops`.
@@ -26,7 +26,7 @@ export async function toServeOptions(
       : omitUndefined({ cert: tlsCert, key: tlsKey, redirectPort: redirectHttp, hsts })
   const store = toStoreOptions(flags)
   return omitUndefined({
-    ...(store ?? { directory }),
+    ...(store ?? { directory: directories }),
     port,
     host,
     socket: socket?.path,

@@ -64,6 +64,12 @@ function describeUnknownFlag(command: Command, flag: string): string {
   return `unknown option '${flag}'${nearest === undefined ? '' : `. Did you mean --${nearest}?`}`
 }
 
+/** Returns the problem of several folders of which one does not exist. It may be the value of a flag. */
+export function findMissingFolders(program: Command): readonly string[] {
+  const { args } = program
+  return args.length < 2 || args.every((word) => existsSync(word)) ? [] : [describeExcessArguments(program)]
+}
+
 function describeExcessArguments(command: Command): string {
   const [wanted, ...found] = [command.usage().replace(/ ?\[options\] ?/, ''), ...command.args]
   const isHost = command.getOptionValue('host') === '*'

@@ -37,6 +37,8 @@ export function describeReason(
     case 'unknown-path':
       return describeAbsence(site, reason.path)
 
+    case 'unavailable':
+      return unknown(`${ruleOf(reason.match)}: navigations get its page, other requests an empty 503`)
     case 'redirect-rule':
       return unknown(`${ruleOf(reason.match)}: ${reason.match.status} to ${reason.match.location}`)
     case 'fallback':
@@ -194,13 +196,17 @@ function weightOf(weight: number): string {
 }
 
 function ruleOf({ rule }: Pick<RedirectMatch, 'rule'>): string {
-  return `the rule ${rule?.from} ${rule?.to} ${rule?.status}${rule?.force === true ? '!' : ''}`
+  const query = Array.from(rule?.query ?? [], ([name, value]) => `${name}=${value} `).join('')
+  return `the rule ${rule?.from} ${query}${rule?.to} ${rule?.status}${rule?.force === true ? '!' : ''}`
 }
 
 /** Describes the file or redirect of a path, or the rule that overrides it. */
 function describeEntry(site: Site, requested: string, entry: Entry): ExplainedStep {
   const forced = matchRule(site, requested, undefined)
-  if (entry.kind === 'hidden') return path(`${ruleOf(forced ?? {})} hides ${requested}`)
+  if (entry.kind === 'hidden') {
+    const pages = entry.status === 503 ? ': navigations get its page, other requests an empty 503' : ''
+    return path(`${ruleOf(forced ?? {})} hides ${requested}${pages}`)
+  }
   if (entry.kind === 'redirect') {
     const why = forced === undefined ? 'the build has this page at another path' : ruleOf(forced)
     return path(`${why}: ${entry.status} to ${entry.location}`)

@@ -80,7 +80,13 @@ function describeDefault(
 }
 
 function describeFreshness(site: Site, value: string, { answer, resource }: Explanation): string {
-  if (value === 'no-store') return `status ${answer?.status} is never stored`
+  if (value === 'no-store') {
+    return answer?.status === 200
+      ? 'each check needs a new answer'
+      : `status ${answer?.status} is never stored`
+  }
+  if (value.startsWith('private') && site.basicAuth !== undefined)
+    return 'only visitors with credentials may read the file'
   if (value.startsWith('private'))
     return 'a shared cache that ignores Vary would send the delta to all clients'
   if (resource !== undefined && resource.path === site.environment?.path) {

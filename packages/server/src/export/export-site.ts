@@ -42,6 +42,19 @@ interface Mark {
  * `SD_WRITE_FAILED`.
  */
 export async function exportSite(site: Site, folder: string): Promise<ExportSummary> {
+  const down = site.redirects.find(({ status }) => status === 503)
+  if (down !== undefined) {
+    throw new OperatorError(
+      'SD_OPTION_INVALID',
+      `redirects: the rule of ${down.from} has status 503, and static hosts would export a site in maintenance. Remove the rule first.`,
+    )
+  }
+  if (site.basicAuth !== undefined) {
+    throw new OperatorError(
+      'SD_OPTION_INVALID',
+      'basicAuth: static hosts would publish the protected files. Remove the rule, or do not export this build.',
+    )
+  }
   const root = resolve(folder)
   return await writeExport(site, root).catch((error: unknown) => {
     throw writeFailure(root, error)

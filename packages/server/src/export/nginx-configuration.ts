@@ -233,6 +233,10 @@ function unknownLocations(context: Context): string[] {
 
 function ruleLines(rule: RedirectPattern, context: Context): string[] {
   const { form, image, status, target } = rule
+  if (rule.query !== undefined) {
+    context.left.push(`${rule.from}: the rule is omitted, because it depends on the query`)
+    return []
+  }
   const pattern = rawTargetPattern(form).slice(1)
   const { assetsPath } = context.plan.site
   if (target !== undefined) {

@@ -66,11 +66,10 @@ export function planExport(site: Site): ExportPlan {
     files.set(resource, known)
     return known
   }
-  const paths = Array.from(site.table, ([path, entry]): PlannedPath => {
-    if (entry.kind === 'redirect') return { ...entry, path }
-    return entry.kind === 'hidden'
-      ? { kind: 'hidden', path, page: fileOf(entry.page) }
-      : { kind: 'file', path, file: fileOf(entry) }
+  const paths = [...site.table].flatMap(([path, entry]): readonly PlannedPath[] => {
+    if (entry.kind === 'redirect') return [{ ...entry, path }]
+    if (entry.kind === 'resource') return [{ kind: 'file', path, file: fileOf(entry) }]
+    return entry.page === undefined ? [] : [{ kind: 'hidden', path, page: fileOf(entry.page) }]
   })
   const fallback = fallbackFor(site, 'standalone', undefined)
   const match = (path: string): FallbackMatch | undefined =>

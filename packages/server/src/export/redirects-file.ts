@@ -85,10 +85,11 @@ interface Limits {
 }
 
 function lineOf(rule: RedirectPattern, plan: ExportPlan, { host, left }: Limits): Line | undefined {
-  const { from, status, force, target, form, to } = rule
+  const { from, query, status, force, target, form, to } = rule
   const leaveOut = (why: string): undefined => {
     left.push(`_redirects, ${from}: the rule is omitted, because ${why}`)
   }
+  if (query !== undefined) return leaveOut('it depends on the query')
   if (status === 404 && !host.has404Rules) return leaveOut('rules cannot answer 404')
   const known = plan.paths.find(
     ({ path, kind }) => kind !== 'redirect' && matchRedirect([rule], path) !== undefined,

@@ -6,7 +6,8 @@ import { type HandlerOptions, openHost } from './handler-options.ts'
 import { createRequestFieldsReader } from '../send/read-request-fields.ts'
 import { sendAnswer, sendFailure } from '../send/send-answer.ts'
 import type { Answer, Site } from '../site/site.ts'
-import type { SiteSource } from '../site/site-holder.ts'
+import { siteFor } from '../site/select-part.ts'
+import type { SiteHolder, SiteSource } from '../site/site-holder.ts'
 import { relocateAnswer } from './relocate-answer.ts'
 
 /**
@@ -47,7 +48,7 @@ export function createHandlerFor(
   const readRequestFields = createRequestFieldsReader()
 
   return function handle(request, response, next) {
-    const site = holder.current
+    const site = siteFor(holder.current, request.url ?? '')
     const fallback = fallbackFor(site, roleOf(next), chosen)
 
     // Step 1.
@@ -82,7 +83,7 @@ export function createHandlerFor(
 
     // Step 9.
     const sent = relocateAnswer(answer ?? notFound, request)
-    if (sent.earlyHints !== undefined && mayHint(holder.current, response)) {
+    if (sent.earlyHints !== undefined && mayHint(siteFor(holder.current, request.url ?? ''), response)) {
       response.writeEarlyHints({ link: [...sent.earlyHints] })
     }
     sendAnswer(response, sent, report)
@@ -96,8 +97,17 @@ export function createHandlerFor(
     const fields = { ...readRequestFields(request) }
     try {
       const role = roleOf(next)
-      const answer = await decideUnlistedPath(holder, fields, { role, fallback: chosen, fileSystemFallback })
-      const site = holder.current
+      // Each part of a site has a folder of its own.
+      const part: SiteHolder = {
+        get current() {
+          return siteFor(holder.current, fields.target)
+        },
+        ...(holder.refreshForMissingAsset && {
+          refreshForMissingAsset: async () => await holder.refreshForMissingAsset?.(),
+        }),
+      }
+      const answer = await decideUnlistedPath(part, fields, { role, fallback: chosen, fileSystemFallback })
+      const site = part.current
       const last =
         next === undefined ? decideNotFound(site, fields, fallbackFor(site, role, chosen)) : undefined
       finish(request, response, answer ?? last, next)

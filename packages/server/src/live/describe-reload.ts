@@ -6,7 +6,10 @@ export function describeReload(outcome: ReloadOutcome): string {
   const build = shorten(outcome.buildId)
   switch (outcome.status) {
     case 'swapped':
+      if (outcome.problems !== undefined)
+        return [`now serving build ${build}, but another build is refused:`, ...outcome.problems].join('\n')
       if (outcome.hasNewValues) return `now serving build ${build} with new environment values`
+      if (outcome.hasNewRules) return `now serving build ${build} with new rules`
       if (outcome.buildId === outcome.replaced) return `still serving build ${build}${describeKept(outcome)}`
       return `now serving build ${build} (was ${shorten(outcome.replaced)})${describeKept(outcome)}`
     case 'unchanged':

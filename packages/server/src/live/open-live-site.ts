@@ -1,5 +1,6 @@
 import { type LiveSiteOptions, resolveLiveSiteOptions } from '../load/load-options.ts'
 import { type StoreOptions, withoutStore } from '../load/store-options.ts'
+import { refuseBasicAuth } from '../rules/basic-auth.ts'
 import { followStore } from './follow-store.ts'
 import { type LiveSite, openStagedSite } from './open-staged-site.ts'
 
@@ -21,10 +22,10 @@ export async function openLiveSite(
   options: LiveSiteOptions = {},
 ): Promise<LiveSite> {
   if (typeof from !== 'object' || from === null) {
-    return await openStagedSite(from, resolveLiveSiteOptions(options))
+    return await openStagedSite(from, resolveLiveSiteOptions(options), refuseBasicAuth)
   }
   const given = resolveLiveSiteOptions(withoutStore(from))
-  const live = await openStagedSite(from, given)
+  const live = await openStagedSite(from, given, refuseBasicAuth)
   const following = followStore(live, () => live.reload(), given)
   const close = live.close.bind(live)
   return Object.assign(live, {

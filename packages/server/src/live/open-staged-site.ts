@@ -4,7 +4,7 @@ import { type LoadedBuild, loadBuild, retireBuild } from '../load/load-build.ts'
 import type { ResolvedLiveSiteOptions } from '../load/load-options.ts'
 import { type BuildPlace, openSource } from '../load/open-source.ts'
 import type { WatchedBuilds } from '../load/watched-builds.ts'
-import { servedBuild, siteCounts } from '../site/site.ts'
+import { comparedBuild, type Site, siteCounts } from '../site/site.ts'
 import type { SiteFollower, SiteHolder } from '../site/site-holder.ts'
 import { earlierBuilds, buildFiles, type LiveState, replaceBuild } from './live-state.ts'
 import { problemLines } from './problem-lines.ts'
@@ -33,18 +33,25 @@ export interface StagedSite extends LiveSite {
   follow(follower: SiteFollower): void
   /** Loads and checks the latest build, and keeps it next to the current one. It never rejects. */
   prepare(): Promise<PrepareOutcome>
+  /** Returns the prepared site, or the current one. */
+  next(): Site
   /** Replaces the current build by the prepared one, if there is one. */
   swap(): void
   /** Drops the prepared build, and files of earlier builds that the source no longer has. It never rejects. */
   drop(): Promise<void>
 }
 
-/** Opens a site like `openLiveSite`, for callers that control when another build is loaded. */
+/**
+ * Opens a site like `openLiveSite`, for callers that control when another build is loaded.
+ *
+ * @param refuse - throws for a site that the caller cannot serve.
+ */
 export async function openStagedSite(
   place: BuildPlace,
   options: ResolvedLiveSiteOptions,
+  refuse?: (site: Site) => void,
 ): Promise<StagedSite> {
-  const resolved = { ...options, needsEnvironment: true, digests: new Map() }
+  const resolved = { ...options, needsEnvironment: true, digests: new Map(), refuse }
   const source = await openSource(place, resolved)
   const start = { ...resolved, needsManifest: false, isStart: true, earlier: [] }
   const served = await loadBuild(source, start).catch((error: unknown) => {
@@ -70,21 +77,13 @@ export async function openStagedSite(
       return { status: 'refused', buildId: state.served.site.buildId, problems: problemLines(error) }
     }
     if (loaded.identity !== state.served.identity) await state.follower?.prepare(loaded.site)
-    const before = servedBuild(state.served.site)
+    const before = comparedBuild(state.served.site)
     if (state.isClosed || loaded.identity === state.served.identity) {
       retireBuild(loaded)
       return { status: 'unchanged', ...before }
     }
     prepared = loaded
-    const after = servedBuild(loaded.site)
-    const hasNewValues = after.buildId === before.buildId && after.environment !== before.environment
-    return {
-      status: 'prepared',
-      ...after,
-      replaces: before.buildId,
-      ...(hasNewValues && { hasNewValues }),
-      ...siteCounts(loaded.site),
-    }
+    return preparedOutcome(state.served.site, loaded.site)
   }
 
   function swap(): void {
@@ -104,16 +103,8 @@ export async function openStagedSite(
     await joinListed()
   }
 
-  async function reload(): Promise<ReloadOutcome> {
-    const outcome = await prepare()
-    if (outcome.status === 'refused') await drop()
-    if (outcome.status !== 'prepared') return outcome
-    swap()
-    const { replaces: replaced, ...build } = outcome
-    return { ...build, status: 'swapped', replaced }
-  }
-
-  return Object.assign(holder, {
+  const staged: StagedSite = Object.assign(holder, {
+    next: () => prepared?.site ?? holder.current,
     store: source.store,
     watched: source.watched,
     follow(follower: SiteFollower) {
@@ -125,7 +116,7 @@ export async function openStagedSite(
     prepare,
     swap,
     drop,
-    reload: coalesceRuns(reload),
+    reload: coalesceRuns(() => reloadStaged(staged)),
     close() {
       state.isClosed = true
       source.close?.()
@@ -133,4 +124,34 @@ export async function openStagedSite(
       retireFiles(buildFiles(state.served))
     },
   })
+  return staged
+}
+
+/** Loads, checks and activates the latest build. */
+export async function reloadStaged(staged: StagedSite): Promise<ReloadOutcome> {
+  const outcome = await staged.prepare()
+  if (outcome.status === 'refused') await staged.drop()
+  if (outcome.status !== 'prepared') return outcome
+  staged.swap()
+  const { replaces: replaced, ...build } = outcome
+  return { ...build, status: 'swapped', replaced }
+}
+
+/** Describes the difference between the current site and the prepared one. */
+export function preparedOutcome(
+  current: Site,
+  next: Site,
+): Extract<PrepareOutcome, { readonly status: 'prepared' }> {
+  const [before, after] = [comparedBuild(current), comparedBuild(next)]
+  const isSame = after.buildId === before.buildId
+  const hasNewValues = isSame && after.environment !== before.environment
+  const hasNewRules = isSame && !hasNewValues && after.rulesDigest !== before.rulesDigest
+  return {
+    status: 'prepared',
+    ...after,
+    replaces: before.buildId,
+    ...(hasNewValues && { hasNewValues }),
+    ...(hasNewRules && { hasNewRules }),
+    ...siteCounts(next),
+  }
 }

@@ -9,6 +9,10 @@ export type ReloadOutcome =
 interface NewBuild extends ServedBuild, SiteCounts {
   /** Whether only the values of the environment have changed. */
   readonly hasNewValues?: true
+  /** Whether only the rules, or the values of the environment in them, have changed. */
+  readonly hasNewRules?: true
+  /** The problems of other builds, which stay as they are; one for each line. */
+  readonly problems?: readonly string[]
 }
 
 interface SameBuild extends ServedBuild {

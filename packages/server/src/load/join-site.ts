@@ -12,6 +12,7 @@ export interface ReadBuild {
   /** The folder or store, as the operator named it. */
   readonly place: string
   readonly unlistedFiles: number
+  readonly rulesDigest: string | undefined
   readonly limits: Pick<KeepLimits, 'memoryBudget' | 'openFiles'>
 }
 
@@ -32,7 +33,7 @@ export interface JoinedSite {
  * @returns the table, and the problems with its rules.
  */
 export function joinSite(
-  { current, serving, place, unlistedFiles, limits }: ReadBuild,
+  { current, serving, place, unlistedFiles, rulesDigest, limits }: ReadBuild,
   before: readonly EarlierBuild[],
   source: KeptBySource | undefined,
 ): { readonly joined: JoinedSite; readonly problems: readonly string[] } {
@@ -45,6 +46,7 @@ export function joinSite(
   const { site, problems } = buildSite(current, serving, kept)
   const summary = { ...site.summary, unlistedFiles }
   const ofStore = source === undefined ? {} : { store: place }
+  const ofRules = rulesDigest === undefined ? {} : { rulesDigest }
   const keptIdentity = source?.identity ?? ''
-  return { joined: { site: { ...site, ...ofStore, summary }, kept, keptIdentity }, problems }
+  return { joined: { site: { ...site, ...ofStore, ...ofRules, summary }, kept, keptIdentity }, problems }
 }

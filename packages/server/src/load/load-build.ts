@@ -1,9 +1,17 @@
 import { documentUrl } from '@serve-dist/foundation/text/document-url'
+import { sha256Of } from '@serve-dist/foundation/text/sha256-of'
 import { escapeMessage } from '@serve-dist/foundation/text/escape-invisible'
-import { isSourceMap, type Manifest, OperatorError, type ServingRules } from '@serve-dist/manifest'
+import {
+  checkServingRules,
+  isSourceMap,
+  type Manifest,
+  OperatorError,
+  type ServingRules,
+} from '@serve-dist/manifest'
 import type { KnownDigests } from '../files/inspect-file.ts'
 import { retireFiles } from '../files/inspect-files.ts'
 import { describeUnlistedFiles, refuseUnlistedPages, type UnlistedFiles } from '../judge/unlisted-files.ts'
+import { credentialsOf, resolveBasicAuth } from '../rules/basic-auth.ts'
 import { describePolicy } from '../rules/describe-policy.ts'
 import { summarizeProblems } from '../rules/summarize-problems.ts'
 import type { MadeEnvironment } from '../rules/make-environment-module.ts'
@@ -14,6 +22,7 @@ import {
   withModuleBody,
   withModuleFile,
 } from '../rules/runtime-module.ts'
+import { refuseHealthConflict } from '../rules/refuse-health-conflict.ts'
 import { requireUsablePolicy } from '../rules/require-usable-policy.ts'
 import { unusedHeadersFileRules } from '../site/field-rules.ts'
 import { listDeltas } from '../site/kept-build.ts'
@@ -26,7 +35,7 @@ import {
   type ServingSources,
   sourceMapsOf,
 } from '../site/resolve-serving.ts'
-import type { ManifestEntry, Site, StoredBytes } from '../site/site.ts'
+import type { BasicAuth, ManifestEntry, Site, StoredBytes } from '../site/site.ts'
 import type { BuildSource, SourceBuild } from './build-source.ts'
 import { chooseFiles } from './choose-files.ts'
 import { describeMemory } from './describe-memory.ts'
@@ -60,6 +69,8 @@ export interface LoadBuildOptions extends ResolvedLiveSiteOptions {
   readonly digests: KnownDigests
   /** The builds that were served before, the newest first. */
   readonly earlier: readonly EarlierBuild[]
+  /** Throws for a site that the caller cannot serve. */
+  readonly refuse?: ((site: Site) => void) | undefined
 }
 
 /** A build that changes during each attempt probably has several writers. */
@@ -82,7 +93,10 @@ const mostAttempts = 3
  *
  * @throws OperatorError that lists all problems.
  */
-export async function loadBuild(source: BuildSource, options: LoadBuildOptions): Promise<LoadedBuild> {
+export async function loadBuild(source: BuildSource, given: LoadBuildOptions): Promise<LoadedBuild> {
+  const rules =
+    typeof given.rules === 'function' ? checkServingRules(await given.rules(), 'rules') : given.rules
+  const options = { ...given, rules }
   let { needsManifest } = options
   for (let attempt = 0; attempt < mostAttempts; attempt += 1) {
     // 1. The folder.
@@ -107,7 +121,7 @@ export async function loadBuild(source: BuildSource, options: LoadBuildOptions):
   ])
 }
 
-async function loadOnce(source: SourceBuild, given: LoadBuildOptions): Promise<LoadedBuild> {
+async function loadOnce(source: SourceBuild, given: LoadOptions): Promise<LoadedBuild> {
   // Warnings contain file names, which may contain control characters.
   const options = { ...given, onWarning: (text: string) => given.onWarning(escapeMessage(text)) }
   // 2. The manifest, and the environment.
@@ -129,6 +143,11 @@ async function loadOnce(source: SourceBuild, given: LoadBuildOptions): Promise<L
   }
 }
 
+/** The options with the rules of this load. */
+interface LoadOptions extends LoadBuildOptions {
+  readonly rules: ServingRules
+}
+
 interface Description {
   readonly source: SourceBuild
   readonly read: Manifest
@@ -145,10 +164,7 @@ interface DescribedBuild extends Description {
   readonly rules: readonly ServingRules[]
 }
 
-function describeBuild(
-  description: Description,
-  { rules, unlisted, isStart }: LoadBuildOptions,
-): DescribedBuild {
+function describeBuild(description: Description, { rules, unlisted, isStart }: LoadOptions): DescribedBuild {
   const { source, read, environment } = description
   const { module } = environment
   const { directory, root } = source
@@ -188,7 +204,7 @@ async function loadSiteOf(
 ): Promise<LoadedBuild> {
   const { source, wanted } = described
   // 5. The rules.
-  const { written, policy, serving } = resolveRules(described, files, options)
+  const { written, policy, serving, rulesDigest } = resolveRules(described, files, options)
 
   // 6. The table.
   const ahead = describeFutureTimes(wanted)
@@ -205,10 +221,13 @@ async function loadSiteOf(
     serving,
     place: source.directory,
     unlistedFiles: described.folder.unlisted.length,
+    rulesDigest,
     limits: { memoryBudget: memoryBudget - bytesHeld(changes.map(({ bytes }) => bytes)), openFiles },
   }
   const { joined, problems } = joinSite(build, options.earlier, source.kept)
   const { site, keptIdentity } = joined
+  refuseHealthConflict(site)
+  options.refuse?.(site)
 
   // 7. The warnings.
   for (const warning of [
@@ -232,6 +251,7 @@ interface ResolvedRules {
   readonly written: Pick<ServingSources, 'headersFile' | 'redirectsFile'>
   readonly policy: SitePolicy | undefined
   readonly serving: ResolvedServing
+  readonly rulesDigest: string | undefined
 }
 
 function resolveRules(
@@ -239,11 +259,20 @@ function resolveRules(
   files: BuildFiles,
   { needsEnvironment, onWarning }: LoadBuildOptions,
 ): ResolvedRules {
-  const { values, problems } = environment
+  const { values, problems, textOf } = environment
   const written = readServingFiles(manifest, files, onWarning)
   const policy = requireUsablePolicy(source, manifest, { ...written, rules, values, needsEnvironment })
   if (problems.length > 0) throw new OperatorError('SD_ENVIRONMENT_INVALID', problems)
-  return { written, policy, serving: resolveServing({ directory: source.root, ...written, rules, policy }) }
+  const basicAuth = resolveBasicAuth(rules, textOf, needsEnvironment)
+  const sources = { directory: source.root, ...written, rules, policy, basicAuth }
+  return { written, policy, serving: resolveServing(sources), rulesDigest: digestRules(rules, basicAuth) }
+}
+
+/** Returns the digest of the rules and of the users, or `undefined` without rules. */
+function digestRules(sources: readonly ServingRules[], basicAuth: BasicAuth | undefined): string | undefined {
+  if (sources.every((rules) => Object.keys(rules).length === 0)) return undefined
+  const users = basicAuth === undefined ? [] : [...credentialsOf(basicAuth)]
+  return sha256Of(Buffer.from(JSON.stringify([sources, users])))
 }
 
 const ignoredConfiguration = `serve.json is ignored; write its rules into serve-dist.config.js: ${documentUrl('migrate/serve')}`
@@ -268,14 +297,17 @@ function withoutSourceMaps(manifest: Manifest): Manifest {
 }
 
 /** Identifies a site. Its id and environment identify the bodies in memory, but streamed files may have changed. */
-function identify({ directory, environment, buildId }: Site, files: Iterable<StoredBytes>): string {
+function identify(
+  { directory, environment, buildId, rulesDigest }: Site,
+  files: Iterable<StoredBytes>,
+): string {
   const streamed: string[] = []
   for (const stored of files) {
     if (stored.body === undefined) {
       streamed.push(`${stored.file}:${stored.fingerprint}`)
     }
   }
-  return [directory, buildId, environment?.sha256 ?? '', ...streamed].join('\n')
+  return [directory, buildId, environment?.sha256 ?? '', rulesDigest ?? '', ...streamed].join('\n')
 }
 
 function bytesHeld(stored: Iterable<StoredBytes>): number {

@@ -28,10 +28,11 @@ export interface LoadSiteOptions {
    */
   readonly largestBody?: ByteSize
   /**
-   * The serving rules. They override the plugin's options in the manifest and the build's `_headers` and `_redirects`.
+   * The serving rules, or a function that reads them at each load. They override the plugin's options in the manifest and
+   * the build's `_headers` and `_redirects`.
    * @default {}
    */
-  readonly rules?: ServingRules
+  readonly rules?: ServingRules | (() => ServingRules | Promise<ServingRules>)
   /**
    * The treatment of files that the manifest neither lists nor excludes. `refuse` warns, and refuses to start if pages are
    * affected. `warn` only warns. `ignore` does nothing, and is for hosts with `fileSystemFallback`. A reload never refuses
@@ -75,7 +76,7 @@ export const loadFields: Fields<ResolvedLoadSiteOptions> = {
   verify: s.withDefault(s.oneOf(['size', 'hash']), () => 'size'),
   memoryBudget: s.withDefault(s.byteSize(), () => 64 * 1024 * 1024),
   largestBody: s.withDefault(s.byteSize(), () => Number.POSITIVE_INFINITY),
-  rules: s.withDefault(s.writtenServingRules, () => ({})),
+  rules: s.withDefault(s.functionOr(s.writtenServingRules), () => ({})),
   unlisted: s.withDefault(s.oneOf(['refuse', 'warn', 'ignore']), () => 'refuse'),
   noManifest: s.withDefault(s.trueOrFalse, () => false),
   environment: s.optional(s.readableBy(readEnvironmentSource)),

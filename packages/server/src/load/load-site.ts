@@ -1,4 +1,5 @@
-import { loadBuild } from './load-build.ts'
+import { refuseBasicAuth } from '../rules/basic-auth.ts'
+import { loadBuild, type LoadBuildOptions } from './load-build.ts'
 import { type LoadSiteOptions, resolveLoadSiteOptions } from './load-options.ts'
 import { type BuildPlace, openSource } from './open-source.ts'
 import type { Site } from '../site/site.ts'
@@ -25,22 +26,32 @@ export async function loadSite(
   options: LoadSiteOptions = {},
 ): Promise<Site> {
   return typeof from === 'object' && from !== null
-    ? await load(from, withoutStore(from), true)
-    : await load(from, options, true)
+    ? await load(from, withoutStore(from), { refuse: refuseBasicAuth })
+    : await load(from, options, { refuse: refuseBasicAuth })
+}
+
+/** Loads a site like {@link loadSite}, for callers that do not serve it to others: it may need credentials. */
+export async function loadProtectedSite(place: BuildPlace, options: LoadSiteOptions): Promise<Site> {
+  return await load(place, options)
 }
 
 /** Loads a site like {@link loadSite}, for callers that only inspect it. Required environment variables may be missing. */
 export async function loadSiteToInspect(directory: string, options: LoadSiteOptions): Promise<Site> {
-  return await load(directory, options, false)
+  return await load(directory, options, { needsEnvironment: false })
 }
 
-async function load(place: BuildPlace, options: LoadSiteOptions, needsEnvironment: boolean): Promise<Site> {
+async function load(
+  place: BuildPlace,
+  options: LoadSiteOptions,
+  { needsEnvironment = true, refuse }: Partial<Pick<LoadBuildOptions, 'needsEnvironment' | 'refuse'>> = {},
+): Promise<Site> {
   const resolved = resolveLoadSiteOptions(options)
   const { site } = await loadBuild(await openSource(place, resolved), {
     ...resolved,
     openFiles: 0,
     needsManifest: false,
     needsEnvironment,
+    refuse,
     isStart: true,
     digests: new Map(),
     earlier: [],

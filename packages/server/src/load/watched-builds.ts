@@ -46,6 +46,22 @@ export function watchedFolder(
   return envFile === undefined ? alone : withEnvFile(alone, envFile)
 }
 
+/** Watches several folders. While a build runs in one of them, there is no new build. */
+export function watchedFolders(all: readonly WatchedBuilds[]): WatchedBuilds | undefined {
+  const [first] = all
+  if (first === undefined || all.length === 1) return first
+  return {
+    ...first,
+    mark: async () => joinMarks(await Promise.all(all.map((each) => each.mark()))),
+    since: joinMarks(all.map(({ since }) => since)),
+    folders: all.flatMap(({ folders }) => folders),
+  }
+}
+
+function joinMarks(marks: readonly (string | undefined)[]): string | undefined {
+  return marks.includes(undefined) ? undefined : marks.join('\n')
+}
+
 /** Also watches the folder of an environment file. */
 export function withEnvFile(watched: WatchedBuilds, envFile: string): WatchedBuilds {
   // Editors and scripts often overwrite such a file instead of replacing it.

@@ -4,6 +4,7 @@ import { isKeptOpen } from '../files/kept-file.ts'
 import { codingWeights } from '../protocol/accept-encoding.ts'
 import { parseRequestPath } from '../protocol/request-path.ts'
 import { selectRepresentation } from '../site/decide.ts'
+import { dependsOnQuery } from '../site/redirects.ts'
 import { savedBytesOf } from '../site/representation-answers.ts'
 import type { Entry, PlainRepresentation, Resource, Site, StreamedBytes } from '../site/site.ts'
 import { createSlabCollector } from './collect-slabs.ts'
@@ -41,10 +42,10 @@ export function* flattenSite(site: Site, classOf?: ClassOf): Generator<void, Fla
   const saved = classOf && new Float64Array(most.representations)
   let [count, seen] = [0, 0]
 
-  for (const [path, entry] of site.table) {
+  for (const [part, path, entry] of entriesOf(site)) {
     seen += 1
     if (seen % resourcesAtOnce === 0) yield
-    if (!isAnswered(site, path, entry)) continue
+    if (!isAnswered(part, path, entry)) continue
     const at = count * numbersOfResource
     const row = entry.isPage ? rows.get(entry) : undefined
     if (row === undefined) {
@@ -125,6 +126,13 @@ export function* flattenSite(site: Site, classOf?: ClassOf): Generator<void, Fla
   }
 }
 
+/** Yields the paths of a site, each with the build that it belongs to. */
+function* entriesOf(site: Site): Generator<readonly [Site, string, Entry]> {
+  for (const part of site.parts ?? [site]) {
+    for (const [path, entry] of part.table) yield [part, path, entry]
+  }
+}
+
 /** The largest body length that fits into the table. */
 const longestBody = 0xff_ff_ff_ff
 
@@ -151,10 +159,13 @@ const plainPath = /^(?:\/[\w~-][\w.~-]*)+$/
 
 /**
  * Returns whether the engine may answer a path: the path is in canonical form, all clients get the same
- * answers, and no 103 precedes them.
+ * answers, and no 103 precedes them. Only Node checks credentials.
  */
 function isAnswered(site: Site, path: string, entry: Entry): entry is Resource {
+  if (site.basicAuth !== undefined) return false
   if (entry.kind !== 'resource' || (site.earlyHints && entry.earlyHints.length > 0)) return false
+  // The engine ignores the query.
+  if (dependsOnQuery(site.redirects, path)) return false
   if (plainPath.test(path)) return true
   const parsed = parseRequestPath(path)
   return typeof parsed === 'object' && parsed.path === path

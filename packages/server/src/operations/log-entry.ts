@@ -1,5 +1,6 @@
 import { firstField, requestHost } from '../protocol/request-head.ts'
 import { buildOfReferer, isSkewMiss } from '../site/missing-asset.ts'
+import { siteFor } from '../site/select-part.ts'
 import type { Site } from '../site/site.ts'
 import type { Exchange } from './exchange.ts'
 
@@ -27,7 +28,8 @@ export interface LogEntry {
 }
 
 /** Creates a line of the JSON log; `undefined` fields are omitted. */
-export function toLogEntry(exchange: Exchange, site: Site | undefined): LogEntry {
+export function toLogEntry(exchange: Exchange, whole: Site | undefined): LogEntry {
+  const site = whole && siteFor(whole, exchange.request.url ?? '')
   const { request, address, status, coding, cache, bytes, milliseconds, isAborted } = exchange
   const { host, referer, userAgent } = readLoggedFields(request.rawHeaders)
   const isMiss = site !== undefined && wasSkewMiss(exchange, site)
@@ -54,7 +56,7 @@ export function toLogEntry(exchange: Exchange, site: Site | undefined): LogEntry
 
 /** Returns whether an answer is the 404 of a hashed file of an unavailable build. */
 export function wasSkewMiss({ status, request: { method = '', url = '' } }: Exchange, site: Site): boolean {
-  return status === 404 && isSkewMiss(site, { method, target: url })
+  return status === 404 && isSkewMiss(siteFor(site, url), { method, target: url })
 }
 
 /** Creates a line in the Combined Log Format: the Common Log Format, then referer and user agent. */

@@ -4,7 +4,7 @@ import { connectionLimits } from '../protocol/connection-limits.ts'
 import type { Metrics } from './metrics.ts'
 import type { Readiness } from './readiness.ts'
 import { sendAnswer } from '../send/send-answer.ts'
-import { textAnswer } from '../site/answers.ts'
+import { healthy, onlyReads, textAnswer } from '../site/answers.ts'
 import { listen } from '../transport/listen.ts'
 
 /** The address of the probes and metrics. */
@@ -46,12 +46,12 @@ export async function startOpsServer(
 ): Promise<OpsServer> {
   const server = createServer(connectionLimits, ({ method, url = '' }, response) => {
     if (method !== 'GET' && method !== 'HEAD') {
-      sendAnswer(response, textAnswer(405, 'only GET and HEAD\n', { more: ['Allow', 'GET, HEAD'] }))
+      sendAnswer(response, onlyReads)
       return
     }
     switch (url.replace(/\?.*$/s, '')) {
       case '/healthz':
-        sendAnswer(response, textAnswer(200, 'ok\n'))
+        sendAnswer(response, healthy)
         break
       case '/readyz':
         answerReadiness(response, readiness())

@@ -31,6 +31,8 @@ describe('the JSON schema of serve-dist.config.json', () => {
       cors: ['fonts/**'],
       sourceMaps: 'deny',
       sharedCache: true,
+      health: '/healthz',
+      basicAuth: { env: 'SITE_PASSWORD', except: ['/.well-known/**'] },
     }
     expect(Object.keys(rules).toSorted()).toEqual(servingRuleNames().toSorted())
     expect(isAccepted(rules)).toBe(true)
@@ -46,6 +48,7 @@ describe('the JSON schema of serve-dist.config.json', () => {
     [{ headers: { '**': { 'X-A': 1 } } }],
     [{ redirects: [{ from: '/a' }] }],
     [{ redirects: [{ from: '/a', to: '/b', stauts: 301 }] }],
+    [{ basicAuth: { env: 'A', realm: 'b' } }],
     [{ csp: { 'script-scr': [] } }],
     [{ csp: { 'img-src': [{ env: 'A', path: '/b' }] } }],
   ])('rejects %j, like the server', (config) => {

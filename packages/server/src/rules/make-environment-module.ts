@@ -28,7 +28,11 @@ export interface MadeEnvironment {
   readonly module: EnvironmentModule | undefined
   /** Problems with the file and with variables. They never contain a value. */
   readonly problems: readonly string[]
+  readonly textOf: VariableReader
 }
+
+/** Returns the text of any variable, for rules. */
+export type VariableReader = (name: string) => string | undefined
 
 export interface EnvironmentModule {
   readonly file: ManifestFile
@@ -42,10 +46,14 @@ export async function makeEnvironmentModule(
 ): Promise<MadeEnvironment> {
   const problems: string[] = []
   const inFile = envFile === undefined ? {} : await readEnvFile(envFile).catch(noteProblems(problems))
-  if (environment === undefined) return { values: {}, module: undefined, problems }
+  const textOf: VariableReader = (name) => {
+    const text: unknown = ownText(outer, name) ?? ownText(inFile, name)
+    return typeof text === 'string' ? text : undefined
+  }
+  if (environment === undefined) return { values: {}, module: undefined, problems, textOf }
   const { path, prefix } = environment
-  const { variables, source, unreadable } = pickTexts(environment, outer, inFile)
-  const { values, problems: wrong } = readEnvironment({ prefix, variables }, source)
+  const { source, unreadable, ...picked } = pickTexts(environment, outer, inFile)
+  const { values, problems: wrong } = readEnvironment({ prefix, ...picked }, source)
   if (needsEnvironment) problems.push(...unreadable, ...wrong)
   const body = new TextEncoder().encode(environmentModule(values))
   const file: ManifestFile = {
@@ -59,7 +67,7 @@ export async function makeEnvironmentModule(
     variants: [],
     runtime: true,
   }
-  return { values, module: { file, body }, problems }
+  return { values, module: { file, body }, problems, textOf }
 }
 
 function noteProblems(problems: string[]): (error: unknown) => EnvironmentSource {

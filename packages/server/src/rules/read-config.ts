@@ -23,11 +23,25 @@ export function defineConfig(config: ServeDistConfig): ServeDistConfig {
  * @throws OperatorError that names the file and each invalid key or value.
  */
 export async function readConfig(folder: string, named?: string): Promise<ServeDistConfig> {
+  return (await readConfigFile(folder, named)).config
+}
+
+/** A configuration, and its file. */
+export interface ReadConfig {
+  readonly config: ServeDistConfig
+  readonly path: string | undefined
+}
+
+/** Reads a configuration like {@link readConfig}, and names its file. */
+export async function readConfigFile(folder: string, named?: string): Promise<ReadConfig> {
   const candidates = named === undefined ? names.map((name) => join(folder, name)) : [resolve(folder, named)]
   const found = (await Promise.all(candidates.map(readCandidate))).filter((file) => file !== undefined)
   const [file, second] = found
   if (file === undefined) {
-    if (named === undefined) return await refuseOtherNames(folder)
+    if (named === undefined) {
+      await refuseOtherNames(folder)
+      return { config: {}, path: undefined }
+    }
     throw new OperatorError('SD_CONFIG_INVALID', [
       `${resolve(folder, named)}: the file does not exist. Pass a .js, .mjs or .json file with --config.`,
     ])
@@ -37,7 +51,7 @@ export async function readConfig(folder: string, named?: string): Promise<ServeD
       `${file.path} and ${second.path}: only one of them is allowed. Remove the other.`,
     ])
   try {
-    return checkServingRules(await evaluate(file), '')
+    return { config: checkServingRules(await evaluate(file), ''), path: file.path }
   } catch (error) {
     const problems = error instanceof Error ? error.message.split('\n') : [String(error)]
     throw new OperatorError(
@@ -49,11 +63,11 @@ export async function readConfig(folder: string, named?: string): Promise<ServeD
 }
 
 /** Refuses other names, because the server would silently ignore the rules in such a file. */
-async function refuseOtherNames(folder: string): Promise<ServeDistConfig> {
+async function refuseOtherNames(folder: string): Promise<void> {
   const found = (await Promise.all(otherNames.map((name) => readCandidate(join(folder, name))))).find(
     (file) => file !== undefined,
   )
-  if (found === undefined) return {}
+  if (found === undefined) return
   throw new OperatorError('SD_CONFIG_INVALID', [
     `${found.path}: the server does not read a configuration with this name. Rename it to serve-dist.config.js, .mjs or .json. If Node can run it, pass it with --config instead.`,
   ])

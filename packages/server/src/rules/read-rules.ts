@@ -1,7 +1,7 @@
 import type { PolicyRules, ServingRules } from '@serve-dist/manifest'
-import { readConfig } from './read-config.ts'
+import { readConfig, readConfigFile, type ServeDistConfig } from './read-config.ts'
 
-interface RuleFlags extends Pick<ServingRules, 'fallback'> {
+interface RuleFlags extends Pick<ServingRules, 'fallback' | 'health'> {
   readonly config?: string
   readonly csp?: CspMode
 }
@@ -12,11 +12,26 @@ export const cspModes: readonly ['enforce', 'report-only', 'off'] = ['enforce', 
 
 /** Reads the rules of the configuration. The command line overrides them. */
 export async function readRules(folder: string, flags: RuleFlags): Promise<ServingRules> {
-  const config = await readConfig(folder, flags.config)
-  const { fallback, csp } = flags
+  return combine(await readConfig(folder, flags.config), flags)
+}
+
+/**
+ * Reads the rules like {@link readRules}, and returns a function that reads them again. A module is read only once, because
+ * Node caches it.
+ */
+export async function openRules(folder: string, flags: RuleFlags): Promise<() => Promise<ServingRules>> {
+  const { config, path } = await readConfigFile(folder, flags.config)
+  const first = combine(config, flags)
+  const isModule = path !== undefined && !path.endsWith('.json')
+  return async () => (isModule ? first : await readRules(folder, flags))
+}
+
+function combine(config: ServeDistConfig, flags: RuleFlags): ServingRules {
+  const { fallback, health, csp } = flags
   return {
     ...config,
     ...(fallback !== undefined && { fallback }),
+    ...(health !== undefined && { health }),
     ...(csp !== undefined && { csp: withMode(config.csp, csp) }),
   }
 }

@@ -1,3 +1,4 @@
+import { describeMismatch } from '@serve-dist/foundation/values/describe-mismatch'
 import { type Fields, OperatorError, s } from '@serve-dist/manifest'
 import {
   type HandlerOptions,
@@ -18,10 +19,10 @@ import { type TlsOptions, tlsSchema } from '../transport/tls/tls-options.ts'
 /** Options of `serve`. With `store`, the builds come from there, and `directory` must be omitted. */
 export interface ServeOptions extends Partial<StoreOptions> {
   /**
-   * The folder of the build.
+   * The folder of the build, or the folders of several builds with different bases.
    * @default 'dist'
    */
-  readonly directory?: string
+  readonly directory?: string | readonly string[]
   /**
    * The port; 0 selects a free one.
    * @default 4173
@@ -100,6 +101,13 @@ export interface ResolvedServeOptions extends ReadServeOptions {
   readonly address: ListenAddress
 }
 
+const folders: s.Schema<string | readonly string[]> = s.readableBy((given: string | readonly string[]) => {
+  const isList = Array.isArray(given) && given.length > 0 && given.every((each) => typeof each === 'string')
+  if (isList) return given.length === 1 ? (given[0] ?? '') : given
+  if (typeof given === 'string') return given
+  throw new TypeError(describeMismatch('the path of a folder, or a list of such paths', given))
+})
+
 /** The options of a server. */
 export const serveFields: Fields<ReadServeOptions> = {
   store: s.optional(storeFields.store),
@@ -107,7 +115,7 @@ export const serveFields: Fields<ReadServeOptions> = {
   storeCacheSize: s.optional(storeFields.storeCacheSize),
   storeInterval: s.optional(storeFields.storeInterval),
   deltas: s.optional(storeFields.deltas),
-  directory: s.withDefault(s.text('the path of a folder'), () => 'dist'),
+  directory: s.withDefault(folders, () => 'dist'),
   port: s.withDefault(s.portNumber, () => 4173),
   // An empty host, for example from an unset variable, would make Node listen on all addresses.
   host: s.withDefault(s.filledText('an address such as 127.0.0.1 or 0.0.0.0'), () => '127.0.0.1'),
@@ -132,7 +140,7 @@ export const serveFields: Fields<ReadServeOptions> = {
 const serveSchema = s.optionsOf<ReadServeOptions>(serveFields)
 
 /** The folder of a build, if the caller names none. */
-export const defaultDirectory: string = s.defaultOf(serveFields.directory)
+export const defaultDirectory = 'dist'
 
 /**
  * Validates the options and fills in the defaults.
@@ -170,7 +178,7 @@ export function selectBuildPlace({
   storeCacheSize,
   storeInterval,
   deltas,
-}: Pick<ResolvedServeOptions, 'directory' | keyof StoreOptions>): BuildPlace {
+}: Pick<ResolvedServeOptions, 'directory' | keyof StoreOptions>): BuildPlace | readonly string[] {
   if (store === undefined) return directory
   return {
     store,

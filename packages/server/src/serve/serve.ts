@@ -1,7 +1,11 @@
 import cluster from 'node:cluster'
 import { notFound } from '../site/answers.ts'
+import { fallbackFor } from '../site/decide.ts'
+import { siteFor } from '../site/select-part.ts'
 import { isMissingAsset } from '../site/missing-asset.ts'
 import { sendAnswer } from '../send/send-answer.ts'
+import { requireCredentials } from '../access/require-credentials.ts'
+import { answerHealth } from '../operations/answer-health.ts'
 import { allowHosts } from '../transport/allow-hosts.ts'
 import { createHandlerFor } from '../hosts/handler.ts'
 import { withReportsOnce } from '../hosts/handler-options.ts'
@@ -10,6 +14,7 @@ import { coalesceRuns } from '../files/coalesce-runs.ts'
 import type { BuildSource } from '../load/build-source.ts'
 import { followStore } from '../live/follow-store.ts'
 import { openStagedSite, type StagedSite } from '../live/open-staged-site.ts'
+import type { BuildPlace } from '../load/open-source.ts'
 import type { ReloadOutcome } from '../live/reload-outcome.ts'
 import type { RunningEngine } from '../native/choose-engine.ts'
 import { openTransport } from './open-transport.ts'
@@ -113,7 +118,7 @@ export async function serveStaged(
 
   // 2. The build, as a table in memory.
   const place = worker?.source ?? selectBuildPlace(resolved)
-  const live = await openStagedSite(place, siteOptionsOf(resolved)).catch(async (error: unknown) => {
+  const live = await openBuilds(place, siteOptionsOf(resolved)).catch(async (error: unknown) => {
     await operations?.close()
     throw error
   })
@@ -142,11 +147,16 @@ export async function serveStaged(
       ? handle
       : (request, response) =>
           handle(request, response, () => {
-            if (isMissingAsset(live.current, request.url ?? '')) sendAnswer(response, notFound)
+            if (isMissingAsset(siteFor(live.current, request.url ?? ''), request.url ?? ''))
+              sendAnswer(response, notFound)
             else application.answer(request, response)
           })
-  const guarded = allowHosts(answer, resolved.allowHosts)
-  const listener = operations?.watch(guarded) ?? guarded
+  const role = application === undefined ? 'standalone' : 'middleware'
+  const guard = requireCredentials(answer, live, (site) => fallbackFor(site, role, resolved.handler.fallback))
+  const guarded = allowHosts(guard.listener, resolved.allowHosts)
+  const listener = answerHealth(operations?.watch(guarded) ?? guarded, live, () => closed !== undefined)
+
+  let closed: Promise<void> | undefined
 
   // 4. The transport and its address.
   const takes = {
@@ -203,10 +213,10 @@ export async function serveStaged(
     await transport.drain(resolved.gracePeriod)
     await redirectsClosed
     live.close()
+    await guard.close()
     await operations?.close()
   }
 
-  let closed: Promise<void> | undefined
   return {
     get url() {
       return origin + live.current.base
@@ -225,6 +235,19 @@ export async function serveStaged(
       return closed
     },
   }
+}
+
+async function openBuilds(
+  place: BuildPlace | readonly string[],
+  options: ResolvedLiveSiteOptions,
+): Promise<StagedSite> {
+  if (!isList(place)) return await openStagedSite(place, options)
+  const { openStagedSites } = await import('../live/open-staged-sites.ts')
+  return await openStagedSites(place, options)
+}
+
+function isList(place: BuildPlace | readonly string[]): place is readonly string[] {
+  return Array.isArray(place)
 }
 
 async function countCores(): Promise<number> {
@@ -274,7 +297,12 @@ function siteOptionsOf({ site, handler, ssr, tls }: ResolvedServeOptions): Resol
 }
 
 /** Adds `Strict-Transport-Security` to files; any other rule for this field takes precedence. */
-function withHsts(rules: ServingRules, value: string): ServingRules {
+function withHsts(given: ResolvedLiveSiteOptions['rules'], value: string): ResolvedLiveSiteOptions['rules'] {
+  if (typeof given === 'function') return async () => addHsts(await given(), value)
+  return addHsts(given, value)
+}
+
+function addHsts(rules: ServingRules, value: string): ServingRules {
   // The first rule is the weakest. Nobody else uses this spelling of the glob for all files as a key.
   const headers = { '{**,**}': { 'Strict-Transport-Security': value }, ...rules.headers }
   return { ...rules, headers }

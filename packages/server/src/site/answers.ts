@@ -1,7 +1,7 @@
 import type { ByteRange } from '../protocol/byte-range.ts'
 import { extendVary, overrideFields } from '../protocol/field-list.ts'
 import { memoizeWeakly } from './memoize-weakly.ts'
-import { okAnswer, varyOf } from './representation-answers.ts'
+import { okAnswer, retryAfter, varyOf } from './representation-answers.ts'
 import type { Answer, AnswerContent, Redirect, Resource } from './site.ts'
 
 // Answers that are the same for every build. Each error has `no-store` and a one-line text.
@@ -10,6 +10,7 @@ export const allowedMethods = 'GET, HEAD, OPTIONS'
 // RFC 9110 §15. Hosts without Node have no `http.STATUS_CODES`.
 const reasons = {
   400: 'Bad Request',
+  401: 'Unauthorized',
   404: 'Not Found',
   405: 'Method Not Allowed',
   406: 'Not Acceptable',
@@ -32,6 +33,11 @@ const noContent: AnswerContent = { kind: 'none' }
 
 /** 400: the request target is malformed. */
 export const badRequest: Answer = errorAnswer(400)
+/** 401: the request has no accepted credentials (RFC 7617 §2). */
+export const unauthorized: Answer = errorAnswer(401, [
+  'WWW-Authenticate',
+  'Basic realm="Restricted", charset="UTF-8"',
+])
 /** 404: the path is unknown. */
 export const notFound: Answer = errorAnswer(404)
 /** 405 with `Allow` (RFC 9110 §15.5.6). */
@@ -40,14 +46,19 @@ export const methodNotAllowed: Answer = errorAnswer(405, ['Allow', allowedMethod
 export const misdirectedRequest: Answer = errorAnswer(421)
 /** 500: a file that existed at the start is gone. */
 export const internalServerError: Answer = errorAnswer(500)
-/** 503: a file has to be fetched from a store that is unreachable (RFC 9110 §15.6.4). */
-const serviceUnavailable: Answer = errorAnswer(503, ['Retry-After', '5'])
+/** 503: a store is unreachable, or too many passwords wait for their comparison (RFC 9110 §15.6.4). */
+export const serviceUnavailable: Answer = errorAnswer(503, ['Retry-After', '5'])
 
 /** Returns the error to send if the body of an answer cannot be opened. */
 export function failedAnswer(status: unknown): Answer {
   if (status === 404) return notFound
   return status === 503 ? serviceUnavailable : internalServerError
 }
+
+/** The answer to a health check of a running server. */
+export const healthy: Answer = textAnswer(200, 'ok\n')
+/** 405 for paths that are only read. */
+export const onlyReads: Answer = textAnswer(405, 'only GET and HEAD\n', { more: ['Allow', 'GET, HEAD'] })
 
 const plainOptionsAnswer: Answer = {
   status: 204,
@@ -101,6 +112,12 @@ export const withNavigationVary: (answer: Answer) => Answer = memoizeWeakly((ans
 /** Returns an error without a body. */
 export function bareRefusal(status: number, more: readonly string[] = []): Answer {
   return { status, fields: [...more, 'Cache-Control', 'no-store', 'Content-Length', '0'], content: noContent }
+}
+
+/** Returns a 503 without a body, with the `Retry-After` of a page. */
+export function bareUnavailable(page: Resource | undefined): Answer {
+  const rule = page?.overrides.get('retry-after')
+  return bareRefusal(503, rule === undefined ? retryAfter : [rule.name, rule.value ?? ''])
 }
 
 /** Returns a redirect. A location without a query gets the query of the request. */

@@ -8,7 +8,8 @@ import type { SitePolicy } from './resolve-policy.ts'
 import { formatHttpDate } from '../protocol/http-date.ts'
 import { pageUrls } from './page-urls.ts'
 import { encodePath } from '../protocol/request-path.ts'
-import { withoutFreshness } from './representation-answers.ts'
+import { isExceptedPath } from './is-excepted-path.ts'
+import { withoutFreshness, withPrivateFreshness } from './representation-answers.ts'
 import { isImmutable, type ResolvedServing } from './resolve-serving.ts'
 import type { ManifestEntry, PlainRepresentation, Resource, StoredBytes } from './site.ts'
 
@@ -58,13 +59,17 @@ export function buildResource(
   const identity = represent('identity', file)
   const urlPaths = pageUrls(path).map((name) => base + name)
   const rules = overridesFor(serving.fieldRules, file, urlPaths)
-  const overrides = isRuntime ? withoutFreshness(rules) : withPolicy(rules, file, serving.policy)
+  const { basicAuth } = serving
+  const isProtected =
+    basicAuth !== undefined && !urlPaths.every((name) => isExceptedPath(basicAuth, encodePath(name)))
+  const fields = isRuntime ? withoutFreshness(rules) : withPolicy(rules, file, serving.policy)
+  const overrides = isProtected ? withPrivateFreshness(fields) : fields
   const variants = buildId === undefined ? file.variants : file.variants.filter((each) => stored.has(each))
   const inOrder = variants.map((variant) => represent(variant.coding, variant))
   inOrder.push(identity)
   const cacheControl =
     isImmutable(serving, file) && !isRuntime && !isOfWorker
-      ? 'public, max-age=31536000, immutable'
+      ? `${isProtected ? 'private' : 'public'}, max-age=31536000, immutable`
       : 'no-cache'
   const { useAsDictionary, deltas } = dictionaryPart(file, dictionaries, { cacheControl, overrides })
   const byCoding = file.variants.length > 0 ? 'Accept-Encoding' : undefined

@@ -58,6 +58,8 @@ export function buildSite(
     notFound,
     fallback: serving.fallback,
     earlyHints: serving.earlyHints,
+    health: serving.health,
+    basicAuth: serving.basicAuth,
     sourceMaps: serving.sourceMaps,
     ...(manifest.selection && { selection: manifest.selection }),
     fieldRules: serving.fieldRules,

@@ -74,8 +74,13 @@ function applyForced(table: Map<string, Entry>, patterns: readonly RedirectPatte
 }
 
 function entryFor({ status, location, target }: RedirectMatch, entry: Entry): Entry {
+  if (status === 503) {
+    // Open tabs need the hashed assets of their build.
+    const isHashed = entry.kind === 'resource' && entry.cacheControl.includes('immutable')
+    return isHashed ? entry : { kind: 'hidden', status, page: target }
+  }
   if (target === undefined) return { kind: 'redirect', status, location }
-  if (status === 404) return { kind: 'hidden', page: target }
+  if (status === 404) return { kind: 'hidden', status, page: target }
   // An HTML page may replace another page, never a script, image or other file.
   return target.isPage && entry.kind === 'resource' && !entry.isPage ? entry : target
 }

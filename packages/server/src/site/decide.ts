@@ -2,6 +2,7 @@ import type { Fallback } from '@serve-dist/manifest'
 import { type CodingWeights, codingWeights } from '../protocol/accept-encoding.ts'
 import {
   badRequest,
+  bareUnavailable,
   methodNotAllowed,
   notAcceptable,
   notFound,
@@ -17,7 +18,8 @@ import type { DecisionTrace } from './decision-trace.ts'
 import { evaluatePreconditions, ifRangeHolds } from './evaluate-preconditions.ts'
 import { isNavigation } from '../protocol/is-navigation.ts'
 import { forcedRedirects, matchRedirect, type RedirectMatch } from './redirects.ts'
-import { notFoundAnswer, notModifiedAnswer, okAnswer } from './representation-answers.ts'
+import { isSkewMiss } from './missing-asset.ts'
+import { notFoundAnswer, notModifiedAnswer, okAnswer, unavailableAnswer } from './representation-answers.ts'
 import type { RequestFields } from '../protocol/request-fields.ts'
 import { parseRequestPath, type RequestPath } from '../protocol/request-path.ts'
 import type { Answer, Representation, Resource, Site } from './site.ts'
@@ -48,6 +50,8 @@ export function decide(
       return badRequest
     }
     if (parsed === 'unclean') {
+      const match = matchRule(site, target.replace(/\?.*$/s, ''), undefined)
+      if (match?.status === 503) return decideUnavailable(site, request, match, trace)
       // RFC 9110 §9.3.7: `*` refers to the server as a whole.
       const isServerWide = method === 'OPTIONS' && target === '*'
       trace?.({ code: isServerWide ? 'asterisk-target' : 'unclean-path' })
@@ -57,10 +61,20 @@ export function decide(
     query = parsed.query
     entry = site.table.get(path)
     if (entry === undefined) return decideUnknown(site, request, { parsed, fallback }, trace)
+    const forced =
+      query === '' || entry.kind === 'hidden' ? undefined : matchRule(site, path, undefined, query)
+    if (forced?.query !== undefined) {
+      const answer = decideUnknown(site, request, { parsed, fallback: undefined }, undefined)
+      if (answer !== undefined) {
+        trace?.({ code: 'redirect-rule', match: forced })
+        return answer
+      }
+    }
   }
   trace?.({ code: 'known-path', path, entry })
 
   if (entry.kind === 'hidden') {
+    if (entry.status === 503) return unavailable(entry.page, request, trace)
     return isGetOrHead(request) ? (notFoundPage(entry.page, request, trace) ?? notFound) : undefined
   }
   if (entry.kind === 'resource') return decideResource(entry, request, trace)
@@ -226,8 +240,10 @@ function decideUnknown(
   trace: DecisionTrace | undefined,
 ): Answer | undefined {
   trace?.({ code: 'unknown-path', path })
+  const rule = matchRule(site, path, fallback, query)
+  if (rule?.status === 503) return decideUnavailable(site, request, rule, trace)
   if (!isGetOrHead(request)) {
-    const match = matchRule(site, path, fallback)
+    const match = rule
     // A rule with a page answers only navigations. It does not make the path known.
     if (match === undefined || match.status === 404 || match.target?.isPage === true) {
       return trace?.({ code: 'unknown-path-method' })
@@ -235,12 +251,12 @@ function decideUnknown(
     trace?.({ code: 'rule-makes-path-known', match })
     return decideOtherMethod(request.method, match.target, trace)
   }
-  const match = chooseFallback(site, { path, fallback }, trace)
+  const match = chooseFallback(site, { path, query, fallback }, trace)
   if (match === undefined) return undefined
   if (match.isForNavigations && !isNavigation(request, path))
     return trace?.({ code: 'navigations-only', match })
   trace?.({ code: match.target === undefined ? 'redirect-rule' : 'fallback', match })
-  if (match.target === undefined) return redirectTo(match, query)
+  if (match.target === undefined) return redirectTo(match, match.query ?? query)
   const answer =
     match.status === 404
       ? notFoundPage(match.target, request, trace)
@@ -255,7 +271,7 @@ function decideUnknown(
 export function decideNotFound(site: Site, request: RequestFields, fallback: UnknownPathFallback): Answer {
   const parsed = isGetOrHead(request) ? parseRequestPath(request.target) : 'unclean'
   if (typeof parsed === 'string') return notFound
-  const match = chooseFallback(site, { path: parsed.path, fallback })
+  const match = chooseFallback(site, { ...parsed, fallback })
   return match?.isForNavigations === true ? withNavigationVary(notFound) : notFound
 }
 
@@ -267,9 +283,10 @@ export function matchRule(
   site: Site,
   path: string,
   fallback: UnknownPathFallback,
+  query = '',
 ): RedirectMatch | undefined {
   const rules = fallback === undefined ? forcedRedirects(site.redirects) : site.redirects
-  return matchRedirect(rules, path)
+  return matchRedirect(rules, path, { query })
 }
 
 /** The rule or the page that answers an unknown path. */
@@ -281,10 +298,10 @@ export interface FallbackMatch extends RedirectMatch {
 /** Returns the answer to GET and HEAD of an unknown path: a rule, the 404 page or the fallback. */
 export function chooseFallback(
   site: Site,
-  { path, fallback }: { readonly path: string; readonly fallback: UnknownPathFallback },
+  { path, query, fallback }: Pick<RequestPath, 'path'> & Partial<RequestPath> & Pick<UnknownPath, 'fallback'>,
   trace?: DecisionTrace,
 ): FallbackMatch | undefined {
-  const match = matchRule(site, path, fallback)
+  const match = matchRule(site, path, fallback, query)
   if (match !== undefined && (match.status === 404 || match.target?.isPage !== true))
     return { ...match, isForNavigations: false }
 
@@ -331,8 +348,35 @@ function isGetOrHead({ method }: RequestFields): boolean {
   return method === 'GET' || method === 'HEAD'
 }
 
+/** A rule with status 503 for a path that the table does not contain. An unknown hashed asset stays a 404. */
+function decideUnavailable(
+  site: Site,
+  request: RequestFields,
+  match: RedirectMatch,
+  trace?: DecisionTrace,
+): Answer {
+  if (isSkewMiss(site, request)) return notFound
+  trace?.({ code: 'unavailable', match })
+  return unavailable(match.target, request, trace)
+}
+
+/** Returns the 503 of a maintenance: only navigations get its page. */
+function unavailable(page: Resource | undefined, request: RequestFields, trace?: DecisionTrace): Answer {
+  const weights = codingWeights(request.acceptEncoding)
+  const selected =
+    page === undefined || !isNavigation(request) ? undefined : selectRepresentation(page, weights)
+  if (page === undefined || selected === undefined) return bareUnavailable(page)
+  trace?.({ code: 'sent', resource: page, representation: selected })
+  return unavailableAnswer(selected, page)
+}
+
 /** Returns the page of a 404, or `undefined` if the client accepts none of its codings. */
-function notFoundPage(page: Resource, request: RequestFields, trace?: DecisionTrace): Answer | undefined {
+function notFoundPage(
+  page: Resource | undefined,
+  request: RequestFields,
+  trace?: DecisionTrace,
+): Answer | undefined {
+  if (page === undefined) return undefined
   const selected = selectRepresentation(page, codingWeights(request.acceptEncoding))
   trace?.({ code: 'representation', resource: page, selected })
   if (selected === undefined) return undefined

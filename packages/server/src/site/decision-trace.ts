@@ -24,6 +24,7 @@ type PathReason =
   | { readonly code: 'malformed-target' | 'unclean-path' | 'asterisk-target' }
   | { readonly code: 'known-path'; readonly path: string; readonly entry: Entry }
   | { readonly code: 'unknown-path'; readonly path: string }
+  | { readonly code: 'unavailable'; readonly match: RedirectMatch }
 
 type UnknownPathReason =
   | { readonly code: 'redirect-rule' | 'fallback' | 'navigations-only'; readonly match: RedirectMatch }

@@ -9,6 +9,10 @@ describe('parseRedirectsFile', () => {
     ['/old\t/new   302 # moved', { from: '/old', to: '/new', status: 302, force: false }],
     ['/* /index.html 200', { from: '/*', to: '/index.html', status: 200, force: false }],
     [
+      '/a id=:id tag=a+b%26 /b/:id',
+      { from: '/a', query: { id: ':id', tag: 'a b&' }, to: '/b/:id', status: 301, force: false },
+    ],
+    [
       '/a/* https://b.example/:splat 308!',
       { from: '/a/*', to: 'https://b.example/:splat', status: 308, force: true },
     ],
@@ -18,7 +22,9 @@ describe('parseRedirectsFile', () => {
 
   test.each([
     ['/old', 'has no target'],
-    ['/a id=:id /b/:id 301', 'the condition id=:id on the query is not supported'],
+    ['/a id /b 301', 'the condition id is not supported'],
+    ['/a id=:id /b/:name 301', 'to: ":name" is not a variable of "/a"'],
+    ['/a/:id id=:id /b 301', 'query: ":id" occurs twice'],
     ['/a /b 301 Country=de', 'the condition Country=de is not supported'],
     ['/a /b Language=de', 'the condition Language=de is not supported'],
     ['/a /b 418', 'status 418 is not supported'],

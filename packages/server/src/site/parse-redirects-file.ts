@@ -3,7 +3,7 @@ import type { ParsedFile } from './parse-headers-file.ts'
 
 /**
  * Parses a `_redirects` file in the format of Netlify and Cloudflare Pages: one rule per line, `from to
- * [status][!]`. Conditions (query, country, language, role) and proxying to other hosts are not supported.
+ * [name=value …] to [status][!]`. Conditions on country, language and role, and proxying to other hosts, are not supported.
  * Such rules are skipped and reported.
  */
 export function parseRedirectsFile(text: string): ParsedFile<RedirectRule> {
@@ -26,8 +26,11 @@ export function parseRedirectsFile(text: string): ParsedFile<RedirectRule> {
 function readRule([from = '', ...rest]: readonly string[]): RedirectRule | string {
   const to = rest.find((word) => /^(?:\/|https?:)/.test(word))
   if (to === undefined) return `"${from}" has no target. Write "from to [status]".`
-  if (rest[0] !== to) return `the condition ${rest[0]} on the query is not supported. Remove the rule.`
-  const [statusWord = '301', ...conditions] = rest.slice(1)
+  const place = rest.indexOf(to)
+  const parameters = rest.slice(0, place)
+  const unclear = parameters.find((word) => !/^[^=&]+=[^&]*$/.test(word))
+  if (unclear !== undefined) return `the condition ${unclear} is not supported. Remove the rule.`
+  const [statusWord = '301', ...conditions] = rest.slice(place + 1)
   const [, digits, mark] = /^(\d{3})(!?)$/.exec(statusWord) ?? []
   const status = redirectStatuses.find((known) => String(known) === digits)
   if (digits === undefined) return `the condition ${statusWord} is not supported. Remove the rule.`
@@ -35,7 +38,14 @@ function readRule([from = '', ...rest]: readonly string[]): RedirectRule | strin
     return `status ${digits} is not supported. Use one of ${redirectStatuses.join(', ')}.`
   if (conditions.length > 0) return `the condition ${conditions.join(' ')} is not supported. Remove the rule.`
   if (status === 200 && !to.startsWith('/')) return `proxying to ${to} is not supported. Use a reverse proxy.`
-  return checked({ from, to, status, force: mark === '!' })
+  const query = Object.fromEntries(new URLSearchParams(parameters.join('&')))
+  return checked({
+    from,
+    ...(parameters.length > 0 && { query }),
+    to,
+    status,
+    force: mark === '!',
+  })
 }
 
 /** Applies the checks for rules of the configuration. */

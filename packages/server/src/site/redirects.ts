@@ -1,6 +1,7 @@
 import type { RedirectRule, RedirectStatus } from '@serve-dist/manifest'
 import { parseRequestPath } from '../protocol/request-path.ts'
 import { encodeWrittenPath, matchPath, parsePathPattern, type PathPattern } from './path-pattern.ts'
+import { matchQuery } from './match-query.ts'
 import { memoizeWeakly } from './memoize-weakly.ts'
 import { findPlaces, indexPatterns } from './pattern-index.ts'
 import type { Entry, RedirectPattern, Resource } from './site.ts'
@@ -10,6 +11,8 @@ export interface RedirectMatch {
   readonly status: RedirectStatus
   readonly location: string
   readonly target: Resource | undefined
+  /** What the rule does not name of the query, if it names parameters. */
+  readonly query?: string
   /** Absent for a fallback. */
   readonly rule?: RedirectPattern
 }
@@ -35,14 +38,17 @@ export function compileRedirects(
   table: ReadonlyMap<string, Entry>,
 ): CompiledRedirects {
   const problems: string[] = []
-  const leaveOut = ({ from }: RedirectRule, reason: string): false => {
+  const leaveOut = ({ from }: Pick<RedirectRule, 'from'>, reason: string): false => {
     problems.push(`the redirect of ${from} is ignored: ${reason}`)
     return false
   }
-  const hasFile = (pattern: RedirectPattern): boolean =>
-    !isRewrite(pattern) ||
-    pattern.target !== undefined ||
-    leaveOut(pattern, `the build has no file ${pattern.to} for status ${pattern.status}`)
+  const hasFile = (pattern: RedirectPattern): boolean => {
+    const { from, to, status, target } = pattern
+    if (!isRewrite(pattern) || target !== undefined) return true
+    if (status !== 503) return leaveOut(pattern, `the build has no file ${to} for status ${status}`)
+    problems.push(`the rule of ${from} has status 503, but no page: the build has no file ${to}`)
+    return true
+  }
   const all = rules.map((rule) => toRedirectPattern(rule, table)).filter(hasFile)
   const endless = new Set<RedirectPattern>()
   for (const pattern of all) {
@@ -53,22 +59,32 @@ export function compileRedirects(
   return { patterns: endless.size === 0 ? all : all.filter((pattern) => !endless.has(pattern)), problems }
 }
 
+/** The query of a request, and patterns to skip. */
+export interface RedirectContext {
+  /** With its question mark, or `''`. Without it, patterns with parameters do not match. */
+  readonly query?: string
+  readonly leftOut?: ReadonlySet<RedirectPattern>
+}
+
 /** Returns the first pattern that matches a percent-encoded path, with its variables filled in. */
 export function matchRedirect(
   patterns: readonly RedirectPattern[],
   path: string,
-  leftOut?: ReadonlySet<RedirectPattern>,
+  { query = '', leftOut }: RedirectContext = {},
 ): RedirectMatch | undefined {
   for (const place of findPlaces(indexOf(patterns), path)) {
     const pattern = patterns[place]
     const variables = pattern === undefined ? undefined : match(pattern.form, path)
     if (pattern === undefined || variables === undefined || leftOut?.has(pattern) === true) continue
     const { status, target } = pattern
-    const location = fill(pattern.to, variables)
+    const parameters = pattern.query && matchQuery(pattern.query, query)
+    if (pattern.query !== undefined && parameters === undefined) continue
+    const location = fill(pattern.to, new Map([...variables, ...(parameters?.variables ?? [])]))
     // Text from the request path must not change the host of the location.
     if (location.startsWith('//') || location.startsWith('/\\')) continue
-    if (target === undefined && neverEnds(pattern, path, location)) continue
-    return { status, location, target, rule: pattern }
+    if (!isRewrite(pattern) && neverEnds(pattern, path, location)) continue
+    const rest = parameters && { query: parameters.rest }
+    return { status, location, target, rule: pattern, ...rest }
   }
   return undefined
 }
@@ -77,17 +93,27 @@ export function matchRedirect(
 export const forcedRedirects: (patterns: readonly RedirectPattern[]) => readonly RedirectPattern[] =
   memoizeWeakly((patterns) => patterns.filter(({ force }) => force))
 
+/** Returns whether the answer to a path of the build depends on the query. */
+export function dependsOnQuery(patterns: readonly RedirectPattern[], path: string): boolean {
+  return forcedByQuery(patterns).some(({ form }) => match(form, path) !== undefined)
+}
+
+const forcedByQuery = memoizeWeakly((patterns: readonly RedirectPattern[]) =>
+  patterns.filter(({ force, query }) => force && query !== undefined),
+)
+
 const indexOf = memoizeWeakly((patterns: readonly RedirectPattern[]) =>
   indexPatterns(patterns.map(({ form }) => form)),
 )
 
 function toRedirectPattern(
-  { from, to, status = 308, force = false }: RedirectRule,
+  { from, query, to, status = 308, force = false }: RedirectRule,
   table: ReadonlyMap<string, Entry>,
 ): RedirectPattern {
   const found = isRewrite({ status }) ? table.get(encodeWrittenPath(to)) : undefined
   return {
     form: parsePathPattern(from),
+    ...(query !== undefined && { query: new Map(Object.entries(query)) }),
     image: imageOf(to),
     from,
     to,
@@ -99,7 +125,7 @@ function toRedirectPattern(
 
 /** Returns whether a rule serves a file of the build instead of redirecting. */
 function isRewrite({ status }: { readonly status: number }): boolean {
-  return status === 200 || status === 404
+  return status === 200 || status === 404 || status === 503
 }
 
 /**
@@ -149,8 +175,12 @@ function fillPart(part: string, variables: ReadonlyMap<string, string>, escaped?
  * Returns whether a redirect leads to the same path or to an ever longer one. An example is `/* → /new/:splat`
  * for a page that does not exist below `/new/` either.
  */
-function neverEnds({ form, image }: RedirectPattern, path: string, location: string): boolean {
+function neverEnds({ form, image, query }: RedirectPattern, path: string, location: string): boolean {
   const next = pathWithin(location)
+  if (query !== undefined) {
+    const [, sent = ''] = /(\?[^#]*)/.exec(location) ?? []
+    return next === path && matchQuery(query, sent) !== undefined
+  }
   if (next === undefined || next === path) return next === path
   const isOwn = image !== undefined && match(image, path) !== undefined
   return next.length > path.length && isOwn && match(form, next) !== undefined
@@ -164,15 +194,15 @@ interface RedirectWays {
 }
 
 /** Returns whether a rule of a single path leads back to it. `neverEnds` checks rules of many paths. */
-function leadsBack({ form, to }: RedirectPattern, { all, endless, table }: RedirectWays): boolean {
+function leadsBack({ form, query, to }: RedirectPattern, { all, endless, table }: RedirectWays): boolean {
   const [path, variable] = form
-  if (path === undefined || variable !== undefined) return false
+  if (path === undefined || variable !== undefined || query !== undefined) return false
   let place = pathWithin(to)
   for (let count = 1; count < mostRedirects && place !== undefined; count += 1) {
     if (place === path) return true
     const entry = table.get(place)
     const patterns = entry === undefined ? all : forcedRedirects(all)
-    const found = matchRedirect(patterns, place, endless) ?? entry
+    const found = matchRedirect(patterns, place, { leftOut: endless }) ?? entry
     place =
       found !== undefined && 'location' in found && !isRewrite(found) ? pathWithin(found.location) : undefined
   }

@@ -42,19 +42,28 @@ export const makeNotModifiedAnswer: MakeAnswer = (representation, resource) => (
 export const okAnswer: MakeAnswer = memoizeWeakly(makeOkAnswer)
 export const notModifiedAnswer: MakeAnswer = memoizeWeakly(makeNotModifiedAnswer)
 
-/** Returns a cached 404 with a representation as its page. */
-export const notFoundAnswer: MakeAnswer = memoizeWeakly((representation, resource) => {
-  const noStore = ['Cache-Control', 'no-store', ...noSniff]
-  const fields = [...metadataOf(resource, representation), ...varyOf(resource), ...noStore]
-  return {
-    status: 404,
-    fields: overrideFields(fields, without(resource.overrides, isFreshnessField)),
-    content: contentOf(representation.bytes),
-    ...savedBytesOf(resource, representation),
-  }
-})
-
 const noSniff = ['X-Content-Type-Options', 'nosniff']
+
+/** The `Retry-After` of a 503, if no rule sets it. */
+export const retryAfter: readonly string[] = ['Retry-After', '60']
+
+/** Returns a cached 404 with a representation as its page. */
+export const notFoundAnswer: MakeAnswer = memoizeWeakly(makeErrorAnswer(404))
+/** Returns a cached 503 with a representation as its page. */
+export const unavailableAnswer: MakeAnswer = memoizeWeakly(makeErrorAnswer(503, retryAfter))
+
+function makeErrorAnswer(status: number, more: readonly string[] = []): MakeAnswer {
+  const noStore = ['Cache-Control', 'no-store', ...noSniff, ...more]
+  return (representation, resource) => {
+    const fields = [...metadataOf(resource, representation), ...varyOf(resource), ...noStore]
+    return {
+      status,
+      fields: overrideFields(fields, without(resource.overrides, isFreshnessField)),
+      content: contentOf(representation.bytes),
+      ...savedBytesOf(resource, representation),
+    }
+  }
+}
 
 function metadataOf({ mediaType }: Resource, { coding, bytes }: Representation): string[] {
   const encoding = coding === 'identity' ? [] : ['Content-Encoding', coding]
@@ -126,6 +135,27 @@ const freshnessOfCaches: ReadonlySet<string> = new Set([
 /** Removes the rules for caching, for content that may change at any time. */
 export function withoutFreshness(overrides: FieldOverrides): FieldOverrides {
   return without(overrides, isFreshnessField)
+}
+
+/**
+ * Forbids shared caches to keep protected files. Without such a directive they keep no answer to a request
+ * with `Authorization` (RFC 9111 §3.5).
+ */
+export function withPrivateFreshness(overrides: FieldOverrides): FieldOverrides {
+  const entries = Array.from(overrides, ([key, { name, value }]) => {
+    const isKept = value === null || !key.endsWith('cache-control') || !permitsSharedCaches.test(value)
+    return [key, { name, value: isKept ? value : privately(value) }] as const
+  })
+  return new Map(entries)
+}
+
+const permitsSharedCaches = /\b(?:public|s-maxage|must-revalidate)\b/i
+
+function privately(cacheControl: string): string {
+  const directives = cacheControl.split(',').map((directive) => directive.trim())
+  return ['private', ...directives.filter((text) => !/^(?:public|private|s-maxage=.*)$/i.test(text))].join(
+    ', ',
+  )
 }
 
 function without(overrides: FieldOverrides, isLeftOut: (name: string) => boolean): FieldOverrides {

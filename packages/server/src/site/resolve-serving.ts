@@ -8,8 +8,9 @@ import type {
 } from '@serve-dist/manifest'
 import { collectFieldRules, globMatcherOf } from './field-rules.ts'
 import type { HeadersFileRule } from './parse-headers-file.ts'
+import { encodeWrittenPath } from './path-pattern.ts'
 import type { SitePolicy } from './resolve-policy.ts'
-import type { FieldRule } from './site.ts'
+import type { BasicAuth, FieldRule } from './site.ts'
 
 /** Files of a build that configure its server and are not served. */
 export const servingFiles: ReadonlySet<string> = new Set(['_headers', '_redirects'])
@@ -26,6 +27,8 @@ export interface ServingSources {
   readonly rules: readonly ServingRules[]
   /** Absent if no source sets a policy, or if the strongest source sets `csp: false`. */
   readonly policy?: SitePolicy | undefined
+  /** Absent if everybody may read the site. */
+  readonly basicAuth?: BasicAuth | undefined
 }
 
 /** The effective serving options. */
@@ -40,6 +43,9 @@ export interface ResolvedServing {
   readonly sharedCache: boolean
   /** Globs of immutable files. */
   readonly immutable: readonly string[]
+  /** The path of health checks, percent-encoded. */
+  readonly health: string | undefined
+  readonly basicAuth: BasicAuth | undefined
   readonly fieldRules: readonly FieldRule[]
   readonly policy: SitePolicy | undefined
 }
@@ -56,22 +62,38 @@ export function resolveServing({
   redirectsFile,
   rules,
   policy,
+  basicAuth,
 }: ServingSources): ResolvedServing {
   const last = <Name extends keyof ServingRules>(name: Name): ServingRules[Name] | undefined =>
     rules.findLast((source) => source[name] !== undefined)?.[name]
+  const health = last('health')
   return {
     directory,
     prefer: last('prefer') ?? 'order',
     fallback: last('fallback'),
     earlyHints: last('earlyHints') ?? false,
     // The first matching rule wins, hence the strongest source comes first.
-    redirects: [...rules.toReversed().flatMap((source) => source.redirects ?? []), ...redirectsFile],
+    redirects: maintenanceFirst([
+      ...rules.toReversed().flatMap((source) => source.redirects ?? []),
+      ...redirectsFile,
+    ]),
     sourceMaps: sourceMapsOf(rules),
     sharedCache: last('sharedCache') ?? false,
     immutable: rules.flatMap((source) => source.immutable ?? []),
+    health: health && encodeWrittenPath(health),
+    basicAuth,
     fieldRules: collectFieldRules(headersFile, rules, policy),
     policy,
   }
+}
+
+/** Maintenance precedes every other rule. */
+function maintenanceFirst(rules: readonly RedirectRule[]): readonly RedirectRule[] {
+  return [...rules.filter(isMaintenance), ...rules.filter((rule) => !isMaintenance(rule))]
+}
+
+function isMaintenance({ status, force }: RedirectRule): boolean {
+  return status === 503 && force === true
 }
 
 /** Returns whether the content of a file never changes: the build or a rule says it is immutable. */

@@ -51,6 +51,10 @@ export interface Site {
   readonly fallback: Fallback | undefined
   /** Whether early hints are sent over HTTP/1.1 as well. */
   readonly earlyHints: boolean
+  /** The path of health checks, percent-encoded; `undefined` if no rule sets it. */
+  readonly health: string | undefined
+  /** The rule for basic authentication; `undefined` if everybody may read the site. */
+  readonly basicAuth: BasicAuth | undefined
   /** Whether source maps are served; otherwise the table omits them. */
   readonly sourceMaps: SourceMaps
   /** The globs that select files that appear after the start; absent if every file belongs to the build. */
@@ -59,7 +63,17 @@ export interface Site {
   readonly fieldRules: readonly FieldRule[]
   /** The environment module of the build; absent if the build reads no environment variables. */
   readonly environment?: SiteEnvironment
+  /** The builds of several folders; absent for one build. Each answers the paths below its base. */
+  readonly parts?: readonly Site[]
+  /** The digest of the serving rules and their users. It is secret. Absent without rules. */
+  readonly rulesDigest?: string
   readonly summary: SiteSummary
+}
+
+/** Basic authentication for a site. The users are not part of the site. */
+export interface BasicAuth {
+  /** Globs of paths that need no credentials. */
+  readonly except: readonly string[]
 }
 
 /** The identity of a served site. */
@@ -67,6 +81,14 @@ export interface ServedBuild {
   readonly buildId: string
   /** The digest of the environment module; absent without one. */
   readonly environment?: string
+  /** The digest of the serving rules, only between our own processes; absent without rules. */
+  readonly rulesDigest?: string
+}
+
+/** Returns the identity for comparisons between our own processes. */
+export function comparedBuild(site: Pick<Site, 'buildId' | 'environment' | 'rulesDigest'>): ServedBuild {
+  const { rulesDigest } = site
+  return { ...servedBuild(site), ...(rulesDigest !== undefined && { rulesDigest }) }
 }
 
 export function servedBuild({ buildId, environment }: Pick<Site, 'buildId' | 'environment'>): ServedBuild {
@@ -74,8 +96,8 @@ export function servedBuild({ buildId, environment }: Pick<Site, 'buildId' | 'en
 }
 
 /** Returns a key that is equal for sites with equal answers. */
-export function servedId({ buildId, environment = '' }: ServedBuild): string {
-  return `${buildId} ${environment}`
+export function servedId({ buildId, environment = '', rulesDigest = '' }: ServedBuild): string {
+  return `${buildId} ${environment} ${rulesDigest}`
 }
 
 /** The module with the environment variables that the build reads. */
@@ -159,14 +181,17 @@ export interface Redirect {
 /** A path that a forced rule hides, although the build may have a file for it. */
 interface HiddenPath {
   readonly kind: 'hidden'
-  /** The page of the 404. */
-  readonly page: Resource
+  readonly status: 404 | 503
+  /** The page of the answer; a 503 may have none. */
+  readonly page: Resource | undefined
 }
 
 /** A compiled redirect rule. */
 export interface RedirectPattern {
   /** The paths that the rule matches. */
   readonly form: PathPattern
+  /** The parameters that the query must have; `undefined` if the query plays no part. */
+  readonly query?: ReadonlyMap<string, string>
   /**
    * The paths that the rule redirects to; `undefined` for other hosts and if `:splat` is not the whole last
    * part.
@@ -177,7 +202,7 @@ export interface RedirectPattern {
   readonly to: string
   readonly status: RedirectStatus
   readonly force: boolean
-  /** The file for statuses 200 and 404. */
+  /** The file for statuses 200, 404 and 503. */
   readonly target: Resource | undefined
 }
 

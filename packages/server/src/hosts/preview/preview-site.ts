@@ -1,6 +1,6 @@
 import { manifestMissing, OperatorError } from '@serve-dist/manifest'
 import { createHandler, type Handler } from '../handler.ts'
-import { loadSite } from '../../load/load-site.ts'
+import { loadProtectedSite } from '../../load/load-site.ts'
 import { fingerprintManifest } from '../../load/fingerprint-manifest.ts'
 import type { ResolvedPreviewDistOptions } from './preview-dist-options.ts'
 import type { PreviewLogger } from './preview-server.ts'
@@ -48,7 +48,7 @@ async function loadHandler(
 ): Promise<Handler | undefined> {
   const warnOf = (message: string): void => logger.warn(`[serve-dist] ${message}`)
   try {
-    const site = await loadSite(directory, { ...options.site, onWarning: warnOf })
+    const site = await loadProtectedSite(directory, { ...options.site, onWarning: warnOf })
     const builtFor = decodeURIComponent(site.base)
     if (builtFor === base)
       return createHandler(site, { ...options.handler, onProblem: ({ message }) => warnOf(message) })

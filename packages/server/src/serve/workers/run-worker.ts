@@ -1,6 +1,6 @@
 import { OperatorError } from '@serve-dist/manifest'
 import { changedFiles } from '../../files/changed-files.ts'
-import { servedBuild, siteCounts } from '../../site/site.ts'
+import { comparedBuild, siteCounts } from '../../site/site.ts'
 import type { StagedSite } from '../../live/open-staged-site.ts'
 import type { WaitToListen, StagedServer } from '../serve.ts'
 import { replaceSignalListeners } from '../replace-signal-listeners.ts'
@@ -30,7 +30,7 @@ export async function runWorker(start: (mayListen: WaitToListen) => Promise<Stag
     })
     await sendToPrimary({
       type: 'serve-dist:loaded',
-      ...servedBuild(live.current),
+      ...comparedBuild(live.current),
       ...siteCounts(live.current),
     })
     await allowed

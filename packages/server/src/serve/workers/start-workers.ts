@@ -84,7 +84,7 @@ export async function startWorkers(options: WorkersOptions): Promise<RunningWork
     const problems = await store?.refresh().then(() => undefined, problemLines)
     const loaded = await reloadWorkers(slots)
     // New values of the environment are independent of the store.
-    const isNew = loaded.status === 'swapped' && loaded.hasNewValues === true
+    const isNew = loaded.status === 'swapped' && (loaded.hasNewValues ?? loaded.hasNewRules) === true
     const outcome: ReloadOutcome =
       problems === undefined || loaded.status === 'refused' || isNew
         ? loaded
@@ -196,7 +196,11 @@ export async function startWorkers(options: WorkersOptions): Promise<RunningWork
     if (isOther()) {
       const isNew = slots.some(({ build }) => build !== undefined && build.buildId !== loaded.buildId)
       const place = store === undefined ? 'folder' : 'store'
-      const news = isNew ? `the ${place} has a new build` : 'the environment has other values'
+      const hasNewValues = slots.some(
+        ({ build }) => build !== undefined && build.environment !== loaded.environment,
+      )
+      const change = hasNewValues ? 'the environment has other values' : 'the rules have changed'
+      const news = isNew ? `the ${place} has a new build` : change
       process.stderr.write(`serve-dist: ${news}: all workers load ${isNew ? 'it' : 'them'}\n`)
       const outcome = await reload()
       if (slot.worker !== worker || isStopping) return

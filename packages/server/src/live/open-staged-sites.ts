@@ -1,0 +1,90 @@
+import type { ResolvedLiveSiteOptions } from '../load/load-options.ts'
+import { combineSites } from '../site/combine-sites.ts'
+import type { Site } from '../site/site.ts'
+import type { SiteFollower } from '../site/site-holder.ts'
+import { openStagedSite, preparedOutcome, reloadStaged, type StagedSite } from './open-staged-site.ts'
+import { problemLines } from './problem-lines.ts'
+import type { PrepareOutcome } from './reload-outcome.ts'
+import { coalesceRuns } from '../files/coalesce-runs.ts'
+import { comparedBuild } from '../site/site.ts'
+
+/**
+ * Opens the builds of several folders as one site. Each build is replaced alone: if one is refused, the others
+ * are replaced.
+ *
+ * @throws OperatorError if a build cannot be served, or if two of them overlap.
+ */
+export async function openStagedSites(
+  directories: readonly string[],
+  options: ResolvedLiveSiteOptions,
+): Promise<StagedSite> {
+  const { memoryBudget, openFiles } = options
+  const share = {
+    ...options,
+    memoryBudget: Math.floor(memoryBudget / directories.length),
+    openFiles: Math.floor(openFiles / directories.length),
+  }
+  const lives: StagedSite[] = []
+  const close = (): void => lives.forEach((live) => live.close())
+  let follower: SiteFollower | undefined
+  let prepared: Site | undefined
+  try {
+    for (const directory of directories) lives.push(await openStagedSite(directory, share))
+    const holder = { current: combine(lives.map((live) => live.current)) }
+    const staged: StagedSite = Object.assign(holder, {
+      next: () => prepared ?? holder.current,
+      follow(next: SiteFollower) {
+        follower = next
+        follower.swap(holder.current)
+      },
+      prepare,
+      swap() {
+        if (prepared === undefined) return
+        follower?.swap(prepared)
+        for (const live of lives) live.swap()
+        holder.current = prepared
+        prepared = undefined
+      },
+      drop,
+      reload: coalesceRuns(() => reloadStaged(staged)),
+      close,
+    })
+    return staged
+
+    async function prepare(): Promise<PrepareOutcome> {
+      prepared = undefined
+      const problems: string[] = []
+      let isNew = false
+      for (const live of lives) {
+        const outcome = await live.prepare()
+        if (outcome.status === 'refused') problems.push(...outcome.problems)
+        if (outcome.status === 'prepared') isNew = true
+      }
+      const before = comparedBuild(holder.current)
+      try {
+        if (isNew) prepared = combine(lives.map((live) => live.next()))
+      } catch (error) {
+        problems.push(...problemLines(error))
+      }
+      if (prepared !== undefined) {
+        await follower?.prepare(prepared)
+        return { ...preparedOutcome(holder.current, prepared), ...(problems.length > 0 && { problems }) }
+      }
+      if (problems.length === 0) return { status: 'unchanged', ...before }
+      return { status: 'refused', buildId: before.buildId, problems }
+    }
+  } catch (error) {
+    close()
+    throw error
+  }
+
+  async function drop(): Promise<void> {
+    prepared = undefined
+    await Promise.all(lives.map((live) => live.drop()))
+  }
+}
+
+function combine([first, ...others]: readonly Site[]): Site {
+  if (first === undefined) throw new RangeError('at least one folder is required')
+  return combineSites([first, ...others])
+}
