@@ -1,3 +1,5 @@
+import { proxyAddressProblem } from './proxy-address.ts'
+
 const source = /^\/(?!\/)[^\s?#\p{Cc}\p{Cs}]*$/u
 const target = /^(?:\/(?![/\\])|https?:\/\/)[\x21-\x7E]*$/
 const variable = /:([A-Za-z]\w*)/g
@@ -23,9 +25,12 @@ export function redirectSourceProblem(from: string): string | undefined {
   return twice === undefined ? undefined : `"${twice}" occurs twice`
 }
 
-/** Returns the problem of the target of a redirect, or `undefined`. */
-export function redirectTargetProblem(to: string, from: string): string | undefined {
-  if (!target.test(to)) return 'expected a path that starts with one "/", or an http(s) URL'
+/** Returns the problem of the target of a redirect or proxy, or `undefined`. */
+export function redirectTargetProblem(to: string, from: string, isProxied = false): string | undefined {
+  if (isProxied) {
+    const problem = proxyAddressProblem(to)
+    if (problem !== undefined) return problem
+  } else if (!target.test(to)) return 'expected a path that starts with one "/", or an http(s) URL'
   const known = new Set(variablesOf(from))
   const unknown = namesIn(to, wholeVariable).find((name) => !known.has(name))
   if (unknown !== undefined) return `"${unknown}" is not a variable of "${from}"`

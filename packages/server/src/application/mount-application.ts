@@ -4,8 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { inspect } from 'node:util'
 import { internalServerError, notFound } from '../site/answers.ts'
 import { compressResponse } from './compress-response.ts'
-import { resetOrDestroy, markApplicationResponse } from '../send/reset-or-destroy.ts'
-import { callOriginal } from '../send/intercept.ts'
+import { destroyPart, destroyWithClient, markApplicationResponse } from '../send/reset-or-destroy.ts'
 import { type LoadedApplication, loadApplication } from './load-application.ts'
 import type { Answer } from '../site/site.ts'
 import { sendAnswer } from '../send/send-answer.ts'
@@ -152,23 +151,6 @@ export function keepRunning(report: (error: unknown, what: string) => void): voi
   }
   process.on('uncaughtException', survive)
   process.on('unhandledRejection', survive)
-}
-
-/**
- * Destroys the response if the client closes its half of the connection. Applications expect this default of Node, while
- * a client with a closed half may still read a file.
- */
-function destroyWithClient({ socket, httpVersionMajor }: IncomingMessage, response: ServerResponse): void {
-  if (httpVersionMajor !== 1) return
-  const leave = (): void => void response.destroy()
-  socket.once('end', leave)
-  response.once('close', () => socket.off('end', leave))
-}
-
-function destroyPart(this: ServerResponse, error?: Error): ServerResponse {
-  if (this.socket !== null && !this.destroyed) resetOrDestroy(this.socket, this, error)
-  callOriginal(this, 'destroy', [error])
-  return this
 }
 
 function sendFailure(response: ServerResponse): void {

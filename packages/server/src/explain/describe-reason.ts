@@ -37,6 +37,12 @@ export function describeReason(
     case 'unknown-path':
       return describeAbsence(site, reason.path)
 
+    case 'proxied':
+      return unknown(
+        `${ruleOf(reason)} forwards the request to ${reason.rule.proxy.socketPath ?? reason.rule.proxy.origin} as ${reason.target}`,
+      )
+    case 'proxied-dot-segment':
+      return unknown(`${ruleOf(reason)} does not forward paths with dot segments`)
     case 'redirect-rule':
       return unknown(`${ruleOf(reason.match)}: ${reason.match.status} to ${reason.match.location}`)
     case 'fallback':
@@ -201,6 +207,7 @@ function ruleOf({ rule }: Pick<RedirectMatch, 'rule'>): string {
 function describeEntry(site: Site, requested: string, entry: Entry): ExplainedStep {
   const forced = matchRule(site, requested, undefined)
   if (entry.kind === 'hidden') return path(`${ruleOf(forced ?? {})} hides ${requested}`)
+  if (entry.kind === 'proxied') return path(`${ruleOf(entry)} overrides ${requested}`)
   if (entry.kind === 'redirect') {
     const why = forced === undefined ? 'the build has this page at another path' : ruleOf(forced)
     return path(`${why}: ${entry.status} to ${entry.location}`)

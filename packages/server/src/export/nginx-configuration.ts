@@ -231,6 +231,10 @@ function unknownLocations(context: Context): string[] {
 
 function ruleLines(rule: RedirectPattern, context: Context): string[] {
   const { form, image, status, target } = rule
+  if (rule.proxy !== undefined) {
+    context.left.push(`the rule ${rule.from} is omitted, because the server proxies its paths`)
+    return []
+  }
   const pattern = rawTargetPattern(form).slice(1)
   const { assetsPath } = context.plan.site
   if (target !== undefined) {

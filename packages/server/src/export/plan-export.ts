@@ -66,7 +66,8 @@ export function planExport(site: Site): ExportPlan {
     files.set(resource, known)
     return known
   }
-  const paths = Array.from(site.table, ([path, entry]): PlannedPath => {
+  const paths = [...site.table].flatMap(([path, entry]): PlannedPath | [] => {
+    if (entry.kind === 'proxied') return []
     if (entry.kind === 'redirect') return { ...entry, path }
     return entry.kind === 'hidden'
       ? { kind: 'hidden', path, page: fileOf(entry.page) }

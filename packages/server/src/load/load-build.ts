@@ -13,6 +13,7 @@ import {
   withModuleBody,
   withModuleFile,
 } from '../rules/runtime-module.ts'
+import { resolveVariables } from '../rules/resolve-variables.ts'
 import { requireUsablePolicy } from '../rules/require-usable-policy.ts'
 import { unusedHeadersFileRules } from '../site/field-rules.ts'
 import { listDeltas } from '../site/kept-build.ts'
@@ -238,11 +239,14 @@ function resolveRules(
   files: BuildFiles,
   { needsEnvironment, onWarning }: LoadBuildOptions,
 ): ResolvedRules {
-  const { values, problems } = environment
+  const { values, readVariable } = environment
   const written = readServingFiles(manifest, files, onWarning)
   const policy = requireUsablePolicy(source, manifest, { ...written, rules, values, needsEnvironment })
+  const serving = resolveServing({ directory: source.root, ...written, rules, policy })
+  const { rules: redirects, problems: unset } = resolveVariables(serving.redirects, readVariable)
+  const problems = [...environment.problems, ...(needsEnvironment ? unset : [])]
   if (problems.length > 0) throw new OperatorError('SD_ENVIRONMENT_INVALID', problems)
-  return { written, policy, serving: resolveServing({ directory: source.root, ...written, rules, policy }) }
+  return { written, policy, serving: { ...serving, redirects } }
 }
 
 /** Returns warnings about differences between the folder and the manifest. */

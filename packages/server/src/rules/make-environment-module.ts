@@ -12,6 +12,7 @@ import {
   type RuntimeEnvironment,
 } from '@serve-dist/manifest'
 import { readEnvFile } from './read-env-file.ts'
+import { variableReader } from './variable-reader.ts'
 
 export interface EnvironmentSources {
   /** Takes precedence over the file. @default process.env */
@@ -24,6 +25,8 @@ export interface EnvironmentSources {
 /** The environment of a build in this process. */
 export interface MadeEnvironment {
   readonly values: EnvironmentValues
+  /** Returns the value of any variable, for rules. */
+  readonly readVariable: (name: string) => string | undefined
   /** The generated module that replaces the build's file; `undefined` if the build uses no variables. */
   readonly module: EnvironmentModule | undefined
   /** Problems with the file and with variables. They never contain a value. */
@@ -42,7 +45,9 @@ export async function makeEnvironmentModule(
 ): Promise<MadeEnvironment> {
   const problems: string[] = []
   const inFile = envFile === undefined ? {} : await readEnvFile(envFile).catch(noteProblems(problems))
-  if (environment === undefined) return { values: {}, module: undefined, problems }
+  const [readOuter, readFile] = [variableReader(outer), variableReader(inFile)]
+  const readVariable = (name: string): string | undefined => readOuter(name) ?? readFile(name)
+  if (environment === undefined) return { values: {}, readVariable, module: undefined, problems }
   const { path, prefix } = environment
   const { variables, source, unreadable } = pickTexts(environment, outer, inFile)
   const { values, problems: wrong } = readEnvironment({ prefix, variables }, source)
@@ -59,7 +64,7 @@ export async function makeEnvironmentModule(
     variants: [],
     runtime: true,
   }
-  return { values, module: { file, body }, problems }
+  return { values, readVariable, module: { file, body }, problems }
 }
 
 function noteProblems(problems: string[]): (error: unknown) => EnvironmentSource {

@@ -1,9 +1,10 @@
-import type { PolicyRules, ServingRules } from '@serve-dist/manifest'
+import type { PolicyRules, RedirectRule, ServingRules } from '@serve-dist/manifest'
 import { readConfig } from './read-config.ts'
 
 interface RuleFlags extends Pick<ServingRules, 'fallback'> {
   readonly config?: string
   readonly csp?: CspMode
+  readonly proxy?: readonly RedirectRule[]
 }
 
 /** The mode of the policy. The configuration contains its directives. */
@@ -13,19 +14,24 @@ export const cspModes: readonly ['enforce', 'report-only', 'off'] = ['enforce', 
 /** Reads the rules of the configuration. The command line overrides them. */
 export async function readRules(folder: string, flags: RuleFlags): Promise<ServingRules> {
   const config = await readConfig(folder, flags.config)
-  const { fallback, csp } = flags
+  const { fallback, csp, proxy } = flags
   return {
     ...config,
+    ...(proxy !== undefined && { redirects: [...proxy, ...(config.redirects ?? [])] }),
     ...(fallback !== undefined && { fallback }),
     ...(csp !== undefined && { csp: withMode(config.csp, csp) }),
   }
 }
 
 /** Reads the rules that a server in this folder would use, for commands that inspect its answers. */
-export async function readRulesAsServed({ config }: Pick<RuleFlags, 'config'>): Promise<ServingRules> {
+export async function readRulesAsServed({
+  config,
+  proxy,
+}: Pick<RuleFlags, 'config' | 'proxy'>): Promise<ServingRules> {
   const csp = cspModes.find((mode) => mode === process.env['CSP'])
   return await readRules(process.cwd(), {
     ...(config !== undefined && { config }),
+    ...(proxy !== undefined && { proxy }),
     ...(csp !== undefined && { csp }),
   })
 }

@@ -1,10 +1,11 @@
 import cluster from 'node:cluster'
 import { notFound } from '../site/answers.ts'
 import { isMissingAsset } from '../site/missing-asset.ts'
-import { sendAnswer } from '../send/send-answer.ts'
+import { sendContinue } from '../send/continue.ts'
+import { sendAnswer, sendFailure } from '../send/send-answer.ts'
 import { allowHosts } from '../transport/allow-hosts.ts'
-import { createHandler } from '../hosts/handler.ts'
-import { withReportsOnce } from '../hosts/handler-options.ts'
+import { createHandler, type Forward } from '../hosts/handler.ts'
+import { printProblem, withReportsOnce } from '../hosts/handler-options.ts'
 import { allowQueueNarrowing } from '../transport/drain-backlog.ts'
 import { coalesceRuns } from '../files/coalesce-runs.ts'
 import type { BuildSource } from '../load/build-source.ts'
@@ -15,7 +16,9 @@ import type { RunningEngine } from '../native/choose-engine.ts'
 import { openTransport } from './open-transport.ts'
 import { type PreparedStart, prepareStart } from './prepare-start.ts'
 import { selectBuildPlace, type ResolvedServeOptions, type ServeOptions } from './serve-options.ts'
+import { proxiesAny } from '../site/redirects.ts'
 import type { Site } from '../site/site.ts'
+import type { Proxy } from '../proxy/forward.ts'
 import type { Operations } from '../operations/start-operations.ts'
 import type { ResolvedLiveSiteOptions } from '../load/load-options.ts'
 import type { ServingRules } from '@serve-dist/manifest'
@@ -125,9 +128,11 @@ export async function serveStaged(
 
   // 3. The handlers: the table, then the application.
   const handlerOptions = withReportsOnce(resolved.handler)
-  const handle = createHandler(live, handlerOptions)
+  const proxy = proxiesAny(live.current) ? await openProxy(live, resolved).catch(giveUp) : undefined
+  const forward = proxy?.forward ?? refuseToForward
+  const handle = createHandler(live, handlerOptions, forward)
   // Requests that the application passes on get the build's 404 page.
-  const handleMissing = createHandler(live, { ...handlerOptions, fallback: '404' })
+  const handleMissing = createHandler(live, { ...handlerOptions, fallback: '404' }, forward)
   const application =
     resolved.ssr === undefined
       ? undefined
@@ -138,15 +143,15 @@ export async function serveStaged(
       : (request, response) =>
           handle(request, response, () => {
             if (isMissingAsset(live.current, request.url ?? '')) sendAnswer(response, notFound)
-            else application.answer(request, response)
+            else sendContinue(response, () => application.answer(request, response))
           })
   const guarded = allowHosts(answer, resolved.allowHosts)
   const listener = operations?.watch(guarded) ?? guarded
 
   // 4. The transport and its address.
   const takes = {
-    takesUploads: application !== undefined,
-    takesUpgrades: application?.takesUpgrades ?? false,
+    takesUploads: application !== undefined || proxy !== undefined,
+    takesUpgrades: application?.takesUpgrades === true || proxy !== undefined,
   }
   const watcher = operations === undefined ? {} : { watcher: operations }
   const { onProblem } = handlerOptions
@@ -197,6 +202,7 @@ export async function serveStaged(
     const redirectsClosed = redirects?.transport.drain(resolved.gracePeriod)
     await transport.drain(resolved.gracePeriod)
     await redirectsClosed
+    await proxy?.close()
     live.close()
     await operations?.close()
   }
@@ -245,6 +251,22 @@ async function openApplication(
   }
   const { startApplication } = await import('../application/mount-application.ts')
   return await startApplication(file, passOn)
+}
+
+async function openProxy(
+  live: StagedSite,
+  { operations: { trustProxy } }: ResolvedServeOptions,
+): Promise<Proxy> {
+  const { openProxy: open } = await import('../proxy/forward.ts')
+  return await open({ currentSite: () => live.current, trustProxy, onProblem: printProblem })
+}
+
+/** A build that was loaded later has the first rule that proxies. */
+const refuseToForward: Forward = (request, response, { rule }) => {
+  const problem = new Error(
+    `${rule.from}: no rule proxied when the server started. Restart the server to forward requests.`,
+  )
+  sendFailure(response, problem, printProblem)
 }
 
 async function openRedirects(

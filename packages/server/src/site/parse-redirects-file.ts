@@ -3,8 +3,8 @@ import type { ParsedFile } from './parse-headers-file.ts'
 
 /**
  * Parses a `_redirects` file in the format of Netlify and Cloudflare Pages: one rule per line, `from to
- * [status][!]`. Conditions (query, country, language, role) and proxying to other hosts are not supported.
- * Such rules are skipped and reported.
+ * [status][!]`. Status 200 with an address proxies. Conditions (query, country, language, role) are not
+ * supported. Such rules are skipped and reported.
  */
 export function parseRedirectsFile(text: string): ParsedFile<RedirectRule> {
   const rules: RedirectRule[] = []
@@ -24,7 +24,7 @@ export function parseRedirectsFile(text: string): ParsedFile<RedirectRule> {
 
 /** Returns the rule, or a problem. */
 function readRule([from = '', ...rest]: readonly string[]): RedirectRule | string {
-  const to = rest.find((word) => /^(?:\/|https?:)/.test(word))
+  const to = rest.find((word) => /^(?:\/|https?:|unix:)/.test(word))
   if (to === undefined) return `"${from}" has no target; expected "from to [status]"`
   if (rest[0] !== to) return `the condition ${rest[0]} on the query is not supported`
   const [statusWord = '301', ...conditions] = rest.slice(1)
@@ -34,7 +34,6 @@ function readRule([from = '', ...rest]: readonly string[]): RedirectRule | strin
   if (status === undefined)
     return `status ${digits} is not supported; expected one of ${redirectStatuses.join(', ')}`
   if (conditions.length > 0) return `the condition ${conditions.join(' ')} is not supported`
-  if (status === 200 && !to.startsWith('/')) return `proxying to ${to} is not supported; use a reverse proxy`
   return checked({ from, to, status, force: mark === '!' })
 }
 

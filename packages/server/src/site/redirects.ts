@@ -3,7 +3,8 @@ import { parseRequestPath } from '../protocol/request-path.ts'
 import { encodeWrittenPath, matchPath, parsePathPattern, type PathPattern } from './path-pattern.ts'
 import { memoizeWeakly } from './memoize-weakly.ts'
 import { findPlaces, indexPatterns } from './pattern-index.ts'
-import type { Entry, RedirectPattern, Resource } from './site.ts'
+import { proxyTargetOf, writtenAddress } from './proxy-target.ts'
+import type { Entry, ProxyPattern, RedirectPattern, Resource, Site } from './site.ts'
 
 /** The result of the first rule that matches a path. */
 export interface RedirectMatch {
@@ -35,12 +36,13 @@ export function compileRedirects(
   table: ReadonlyMap<string, Entry>,
 ): CompiledRedirects {
   const problems: string[] = []
-  const leaveOut = ({ from }: RedirectRule, reason: string): false => {
+  const leaveOut = ({ from }: Pick<RedirectRule, 'from'>, reason: string): false => {
     problems.push(`the redirect of ${from} is ignored: ${reason}`)
     return false
   }
   const hasFile = (pattern: RedirectPattern): boolean =>
     !isRewrite(pattern) ||
+    pattern.proxy !== undefined ||
     pattern.target !== undefined ||
     leaveOut(pattern, `the build has no file ${pattern.to} for status ${pattern.status}`)
   const all = rules.map((rule) => toRedirectPattern(rule, table)).filter(hasFile)
@@ -50,7 +52,31 @@ export function compileRedirects(
     leaveOut(pattern, `${pattern.to} redirects back to it in an endless loop`)
     endless.add(pattern)
   }
+  for (const [index, pattern] of all.entries()) {
+    const earlier = all.slice(0, index).find((each) => coversAll(each, pattern))
+    if (earlier === undefined) continue
+    problems.push(`the rule ${pattern.from} never matches: the rule ${earlier.from} before it proxies its paths`)
+  }
   return { patterns: endless.size === 0 ? all : all.filter((pattern) => !endless.has(pattern)), problems }
+}
+
+/** Returns whether a proxying rule gets all requests that a later rule matches. */
+function coversAll({ proxy, form, force }: RedirectPattern, later: RedirectPattern): boolean {
+  const [prefix = '', star] = form
+  if (proxy === undefined || (later.force && !force)) return false
+  const [start = ''] = later.form
+  if (star === undefined) return later.form.length === 1 && start === prefix
+  return star === '*' && (start.startsWith(prefix) || (later.form.length === 1 && `${start}/` === prefix))
+}
+
+/** Returns whether a rule forwards requests. */
+export function isProxying(rule: RedirectPattern | undefined): rule is ProxyPattern {
+  return rule?.proxy !== undefined
+}
+
+/** Returns whether a rule of a site forwards requests. */
+export function proxiesAny({ redirects }: Pick<Site, 'redirects'>): boolean {
+  return redirects.some(isProxying)
 }
 
 /** Returns the first pattern that matches a percent-encoded path, with its variables filled in. */
@@ -64,6 +90,7 @@ export function matchRedirect(
     const variables = pattern === undefined ? undefined : match(pattern.form, path)
     if (pattern === undefined || variables === undefined || leftOut?.has(pattern) === true) continue
     const { status, target } = pattern
+    if (pattern.proxy !== undefined) return { status, location: pattern.to, target, rule: pattern }
     const location = fill(pattern.to, variables)
     // Text from the request path must not change the host of the location.
     if (location.startsWith('//') || location.startsWith('/\\')) continue
@@ -82,10 +109,13 @@ const indexOf = memoizeWeakly((patterns: readonly RedirectPattern[]) =>
 )
 
 function toRedirectPattern(
-  { from, to, status = 308, force = false }: RedirectRule,
+  rule: RedirectRule,
   table: ReadonlyMap<string, Entry>,
 ): RedirectPattern {
+  const { from, status = 308, force = false } = rule
+  const to = writtenAddress(rule.to)
   const found = isRewrite({ status }) ? table.get(encodeWrittenPath(to)) : undefined
+  const proxy = proxyTargetOf(rule)
   return {
     form: parsePathPattern(from),
     image: imageOf(to),
@@ -94,6 +124,7 @@ function toRedirectPattern(
     status,
     force,
     target: found?.kind === 'resource' ? found : undefined,
+    ...(proxy !== undefined && { proxy }),
   }
 }
 

@@ -12,6 +12,7 @@ import type {
 import type { RepresentationCoding } from '../protocol/accept-encoding.ts'
 import type { FieldOverrides } from '../protocol/field-list.ts'
 import type { PathPattern } from './path-pattern.ts'
+import type { ProxyTarget } from './proxy-target.ts'
 
 /**
  * A build, ready to be served: plain data that is created at the start and never changes. Every decision is
@@ -114,7 +115,7 @@ export function siteCounts({ summary: { unlistedFiles, keptBuilds, keptFiles } }
 }
 
 /** The answer to a known path. */
-export type Entry = Resource | Redirect | HiddenPath
+export type Entry = Resource | Redirect | HiddenPath | ProxiedPath
 
 /** A file with its representations (RFC 9110 §3.2). */
 export interface Resource {
@@ -163,6 +164,17 @@ interface HiddenPath {
   readonly page: Resource
 }
 
+/** A path that a forced rule forwards, although the build has a file or a page there. */
+interface ProxiedPath {
+  readonly kind: 'proxied'
+  readonly rule: ProxyPattern
+}
+
+/** A rule that forwards requests. */
+export interface ProxyPattern extends RedirectPattern {
+  readonly proxy: ProxyTarget
+}
+
 /** A compiled redirect rule. */
 export interface RedirectPattern {
   /** The paths that the rule matches. */
@@ -179,6 +191,8 @@ export interface RedirectPattern {
   readonly force: boolean
   /** The file for statuses 200 and 404. */
   readonly target: Resource | undefined
+  /** Where the rule forwards requests; absent for all other rules. */
+  readonly proxy?: ProxyTarget
 }
 
 /**
@@ -264,11 +278,23 @@ export interface Answer {
   readonly savedBytes?: number
 }
 
-/** A body: none, bytes in memory, or the bytes of a file from `first` up to, but not including, `end`. */
+/**
+ * A body: none, bytes in memory, the bytes of a file from `first` up to, but not including, `end`, or the
+ * whole answer of another server.
+ */
 export type AnswerContent =
+  | ProxiedContent
   | { readonly kind: 'none' }
   | { readonly kind: 'memory'; readonly bytes: Uint8Array<ArrayBuffer> }
   | { readonly kind: 'file'; readonly stored: StreamedBytes; readonly first: number; readonly end: number }
+
+/** The request goes to the target of a rule. Status and fields of this answer have no meaning. */
+export interface ProxiedContent {
+  readonly kind: 'proxied'
+  readonly rule: ProxyPattern
+  /** The request target for the target of the rule. */
+  readonly target: string
+}
 
 /** A file or variant in the manifest. Objects are unique, hence they serve as keys. */
 export type ManifestEntry = ManifestFile | ManifestVariant
