@@ -79,12 +79,7 @@ export {
   redirectStatuses,
   type ServingRules,
 } from './serving-rules.ts'
-export {
-  isProxyAddress,
-  parseProxyAddress,
-  type ProxyAddress,
-  proxyAddressForm,
-} from './proxy-address.ts'
+export { isProxyAddress, parseProxyAddress, type ProxyAddress, proxyAddressForm } from './proxy-address.ts'
 export { isProxyRule, proxyFieldProblem } from './proxy-options-schema.ts'
 export { checkServingRules } from './check-serving-rules.ts'
 export { isCompressible } from './is-compressible.ts'

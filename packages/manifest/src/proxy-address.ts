@@ -26,7 +26,8 @@ export function parseProxyAddress(text: string): ProxyAddress | undefined {
 }
 
 /** What an address looks like, for messages. */
-export const proxyAddressForm = 'an address such as http://backend:3000, https://backend/path or unix:/run/api.sock'
+export const proxyAddressForm =
+  'an address such as http://backend:3000, https://backend/path or unix:/run/api.sock'
 
 /** Returns the problem of an address, or `undefined`. */
 export function proxyAddressProblem(to: string): string | undefined {

@@ -38,11 +38,7 @@ export type Forward = (request: IncomingMessage, response: ServerResponse, conte
  *
  * @param forward - absent for hosts that cannot proxy.
  */
-export function createHandler(
-  source: SiteSource,
-  options: HandlerOptions = {},
-  forward?: Forward,
-): Handler {
+export function createHandler(source: SiteSource, options: HandlerOptions = {}, forward?: Forward): Handler {
   const host = openHost(source, options, forward !== undefined)
   const { holder, fallback: chosen, fileSystemFallback, mayRefresh, report } = host
   const readRequestFields = createRequestFieldsReader()

@@ -16,6 +16,11 @@ const dropped: ReadonlySet<string> = new Set([
   'upgrade',
 ])
 
+/** Returns whether a field belongs to the connection of the target, by its lower-case name. */
+export function isConnectionField(name: string): boolean {
+  return dropped.has(name)
+}
+
 /** Returns the fields of a target's answer for the client, as alternating names and values. */
 export function fieldsToClient(raw: readonly Buffer[], rule: ProxyPattern, status: number): string[] {
   const changes = Object.entries(rule.proxy.answer)

@@ -56,7 +56,8 @@ export function createFieldReader(
         length = Number(value)
         hasBody = length > 0
       } else if (key === 'transfer-encoding') hasBody = true
-      if (dropped.has(key) || forwardedNames.has(withoutUnderscores(key)) || key.startsWith('proxy-')) continue
+      if (dropped.has(key) || forwardedNames.has(withoutUnderscores(key)) || key.startsWith('proxy-'))
+        continue
       // Pseudo-fields of HTTP/2.
       if (key.startsWith(':') || named?.has(key) === true || removed.has(key)) continue
       // RFC 9113 §8.2.3: HTTP/2 may split a cookie.
@@ -72,7 +73,10 @@ export function createFieldReader(
     return { fields, hasBody: hasBody || hasStreamBody(request), length }
   }
 
-  function forwardedFields(request: IncomingMessage, host: string | undefined): [string, string | undefined][] {
+  function forwardedFields(
+    request: IncomingMessage,
+    host: string | undefined,
+  ): [string, string | undefined][] {
     const { rawHeaders, socket } = request
     const peer = addressOfPeer(socket)
     const address = peer === '' ? undefined : peer
@@ -80,7 +84,10 @@ export function createFieldReader(
     const kept = (name: string): string | undefined => (isTrusted ? firstField(rawHeaders, name) : undefined)
     const list = isTrusted ? joinedField(rawHeaders, 'x-forwarded-for') : undefined
     return [
-      ['X-Forwarded-For', list === undefined || address === undefined ? (list ?? address) : `${list}, ${address}`],
+      [
+        'X-Forwarded-For',
+        list === undefined || address === undefined ? (list ?? address) : `${list}, ${address}`,
+      ],
       ['X-Forwarded-Proto', kept('x-forwarded-proto') ?? ('encrypted' in socket ? 'https' : 'http')],
       ['X-Forwarded-Host', kept('x-forwarded-host') ?? host],
       ['X-Real-IP', kept('x-real-ip') ?? (isTrusted ? readAddress(request) || address : address)],

@@ -16,10 +16,15 @@ import { proxyPreflight } from '../site/answers.ts'
 import type { ProxiedContent, Site } from '../site/site.ts'
 import { acceptUpgrade, isUpgradeOffered } from '../send/upgrade.ts'
 import { createFieldReader, type FieldsToTarget } from './fields-to-target.ts'
-import { fieldsToClient } from './fields-to-client.ts'
+import { fieldsToClient, isConnectionField } from './fields-to-client.ts'
 import { joinSockets } from './join-sockets.ts'
 import { codeOf, failureAnswer, type FailureStatus, statusOfFailure } from './proxy-failure.ts'
-import { createTargetPools, type TargetConnection, type TargetHandler, type TargetPools } from './target-pools.ts'
+import {
+  createTargetPools,
+  type TargetConnection,
+  type TargetHandler,
+  type TargetPools,
+} from './target-pools.ts'
 import { Upload } from './upload.ts'
 
 /** The options of a proxy. */
@@ -73,9 +78,10 @@ export async function openProxy({ currentSite, trustProxy, onProblem }: ProxyCon
   return {
     forward(request, response, content) {
       runWhenWritable(response, () => {
-        new Exchange({ request, response, content }, { pools, fail, earlyHints: currentSite().earlyHints }).begin(
-          readFields(request, content.rule.proxy),
-        )
+        new Exchange(
+          { request, response, content },
+          { pools, fail, earlyHints: currentSite().earlyHints },
+        ).begin(readFields(request, content.rule.proxy))
       })
     },
     close: pools.close,
@@ -192,6 +198,11 @@ class Exchange implements TargetHandler {
     if (!this.#mayBeSilent) compress(request, response, { status, fields })
     writeHead(response, status, fields)
     if (this.#mayBeSilent) response.flushHeaders()
+    if (status === 204 || status === 304) {
+      // undici expects a body if the answer has a length (RFC 9110 §8.6).
+      this.#isOver = true
+      response.end()
+    }
     return true
   }
 
@@ -203,6 +214,7 @@ class Exchange implements TargetHandler {
 
   onComplete(trailers: readonly (Buffer | string)[] | null): void {
     const { response } = this
+    if (this.#isOver) return
     this.#isOver = true
     if (trailers !== null && trailers.length > 0) addTrailers(response, trailers)
     response.end()
@@ -266,8 +278,12 @@ class Exchange implements TargetHandler {
   #hint(raw: readonly Buffer[]): void {
     const { request, response } = this
     // RFC 8297 §3: clients before HTTP/2 may mistake a 103 for the answer.
-    if (request.httpVersionMajor === 1 && (!this.#context.earlyHints || request.httpVersionMinor === 0)) return
-    const link = joinedField(raw.map((part) => part.toString('latin1')), 'link')
+    if (request.httpVersionMajor === 1 && (!this.#context.earlyHints || request.httpVersionMinor === 0))
+      return
+    const link = joinedField(
+      raw.map((part) => part.toString('latin1')),
+      'link',
+    )
     if (link !== undefined) response.writeEarlyHints({ link })
   }
 }
@@ -319,18 +335,26 @@ function writeHead(response: ServerResponse, status: number, fields: string[]): 
 }
 
 function addTrailers(response: ServerResponse, raw: readonly (Buffer | string)[]): void {
-  const texts = raw.map((part) => toBuffer(part).toString('latin1'))
-  const pairs = texts.flatMap((name, index): [string, string][] =>
-    index % 2 === 0 ? [[name, texts[index + 1] ?? '']] : [],
-  )
-  response.addTrailers(pairs)
+  const trailers: Record<string, string[]> = {}
+  for (let index = 0; index + 1 < raw.length; index += 2) {
+    const [name = '', value = ''] = raw
+      .slice(index, index + 2)
+      .map((part) => toBuffer(part).toString('latin1'))
+    const isFraming = isConnectionField(name.toLowerCase()) || /^content-length$/i.test(name)
+    if (!isFraming) trailers[name] = [...(trailers[name] ?? []), value]
+  }
+  // Node's types lack lists, which HTTP/1.1 and HTTP/2 accept.
+  Reflect.apply(response.addTrailers, response, [trailers])
 }
 
 function toBuffer(part: Buffer | string): Buffer {
   return typeof part === 'string' ? Buffer.from(part, 'latin1') : part
 }
 
-function noteUpstream(response: ServerResponse, fact: Partial<NonNullable<ReturnType<typeof observationOf>>['upstream']>): void {
+function noteUpstream(
+  response: ServerResponse,
+  fact: Partial<NonNullable<ReturnType<typeof observationOf>>['upstream']>,
+): void {
   const noted = observationOf(response)
   if (noted !== undefined) noted.upstream = { ...noted.upstream, ...fact }
 }

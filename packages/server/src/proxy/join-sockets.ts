@@ -3,7 +3,9 @@ import type { Upgrade } from '../send/upgrade.ts'
 
 /** Answers the handshake of a client and connects it with its target until either closes the connection. */
 export function joinSockets({ socket, head }: Upgrade, target: Duplex, fields: readonly string[]): void {
-  const lines = fields.flatMap((name, index) => (index % 2 === 0 ? [`${name}: ${fields[index + 1]}\r\n`] : []))
+  const lines = fields.flatMap((name, index) =>
+    index % 2 === 0 ? [`${name}: ${fields[index + 1]}\r\n`] : [],
+  )
   socket.write(
     `HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nDate: ${new Date().toUTCString()}\r\n${lines.join('')}\r\n`,
     'latin1',

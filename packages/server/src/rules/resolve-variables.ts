@@ -24,7 +24,11 @@ export function resolveVariables(
   read: (name: string) => string | undefined,
 ): ResolvedRules {
   const problems: string[] = []
-  const valueOf = ({ env }: EnvironmentText, use: string, problemOf: (text: string) => string | undefined) => {
+  const valueOf = (
+    { env }: EnvironmentText,
+    use: string,
+    problemOf: (text: string) => string | undefined,
+  ) => {
     const text = read(env)
     const problem = text === undefined || text === '' ? 'it is not set' : problemOf(text)
     if (problem !== undefined) problems.push(`${env}: ${use}: ${problem}`)
@@ -44,7 +48,8 @@ export function resolveVariables(
   const resolved = rules.map((rule) => {
     if (!isProxyRule(rule)) return rule
     const { from, to, request, answer } = rule
-    const address = typeof to === 'string' ? to : valueOf(to, `the address of the rule ${from}`, problemOfAddress)
+    const address =
+      typeof to === 'string' ? to : valueOf(to, `the address of the rule ${from}`, problemOfAddress)
     return {
       ...rule,
       ...(address !== undefined && { to: typeof to === 'string' ? to : appendPath(address, to.path) }),

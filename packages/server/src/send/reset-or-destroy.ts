@@ -42,7 +42,10 @@ function canBeReset(socket: Socket): boolean {
  * Destroys the response if the client closes its half of the connection. Applications expect this default of Node, while
  * a client with a closed half may still read a file.
  */
-export function destroyWithClient({ socket, httpVersionMajor }: IncomingMessage, response: ServerResponse): void {
+export function destroyWithClient(
+  { socket, httpVersionMajor }: IncomingMessage,
+  response: ServerResponse,
+): void {
   if (httpVersionMajor !== 1) return
   const leave = (): void => void response.destroy()
   socket.once('end', leave)

@@ -1,7 +1,13 @@
 import { joinFirstNames } from '@serve-dist/foundation/text/join-first-names'
 import type { RedirectRule } from '@serve-dist/manifest'
 import { pageUrls, redirectedPageUrl } from './page-urls.ts'
-import { compileRedirects, forcedRedirects, isProxying, matchRedirect, type RedirectMatch } from './redirects.ts'
+import {
+  compileRedirects,
+  forcedRedirects,
+  isProxying,
+  matchRedirect,
+  type RedirectMatch,
+} from './redirects.ts'
 import { encodePath } from '../protocol/request-path.ts'
 import type { Entry, Redirect, RedirectPattern, Resource, Site } from './site.ts'
 

@@ -1,4 +1,10 @@
-import { type FieldValues, isProxyRule, parseProxyAddress, type ProxyFields, type RedirectRule } from '@serve-dist/manifest'
+import {
+  type FieldValues,
+  isProxyRule,
+  parseProxyAddress,
+  type ProxyFields,
+  type RedirectRule,
+} from '@serve-dist/manifest'
 import { splitTarget } from '../protocol/request-head.ts'
 import { matchPath, type PathPattern } from './path-pattern.ts'
 import type { ProxyPattern } from './site.ts'
@@ -47,7 +53,10 @@ export function writtenAddress(to: RedirectRule['to']): string {
 function writtenFields(fields: ProxyFields): FieldValues {
   const entries = Object.entries(fields)
   return Object.fromEntries(
-    entries.map(([name, value]) => [name, typeof value === 'object' && value !== null ? `$${value.env}` : value]),
+    entries.map(([name, value]) => [
+      name,
+      typeof value === 'object' && value !== null ? `$${value.env}` : value,
+    ]),
   )
 }
 

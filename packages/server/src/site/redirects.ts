@@ -55,7 +55,9 @@ export function compileRedirects(
   for (const [index, pattern] of all.entries()) {
     const earlier = all.slice(0, index).find((each) => coversAll(each, pattern))
     if (earlier === undefined) continue
-    problems.push(`the rule ${pattern.from} never matches: the rule ${earlier.from} before it proxies its paths`)
+    problems.push(
+      `the rule ${pattern.from} never matches: the rule ${earlier.from} before it proxies its paths`,
+    )
   }
   return { patterns: endless.size === 0 ? all : all.filter((pattern) => !endless.has(pattern)), problems }
 }
@@ -108,10 +110,7 @@ const indexOf = memoizeWeakly((patterns: readonly RedirectPattern[]) =>
   indexPatterns(patterns.map(({ form }) => form)),
 )
 
-function toRedirectPattern(
-  rule: RedirectRule,
-  table: ReadonlyMap<string, Entry>,
-): RedirectPattern {
+function toRedirectPattern(rule: RedirectRule, table: ReadonlyMap<string, Entry>): RedirectPattern {
   const { from, status = 308, force = false } = rule
   const to = writtenAddress(rule.to)
   const found = isRewrite({ status }) ? table.get(encodeWrittenPath(to)) : undefined
