@@ -259,12 +259,10 @@ export const serveFlags: FlagTable<ServeFlags> = {
   },
   trustProxy: {
     value: '<list>',
-    help: 'proxies trusted to report client addresses for the log: their number, addresses, ranges, loopback, linklocal, uniquelocal',
+    help: 'proxies trusted to report client addresses, for the log and for --proxy: their number, addresses, ranges, loopback, linklocal, uniquelocal',
     group: process,
     environment: 'TRUST_PROXY',
     read: (text) => String(createFlagParser(operationsFields.trustProxy)(text)),
-    unused: ({ accessLog }) =>
-      accessLog === undefined ? 'without --access-log: only the log uses client addresses' : undefined,
   },
   verify: {
     help: 'check the SHA-256 of every file at the start, not only its size',
