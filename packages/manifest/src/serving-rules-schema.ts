@@ -45,7 +45,9 @@ function redirect(form: s.ObjectForm): s.Schema<RedirectRule> {
     // The path of an address from the environment is checked like the path of this host.
     const written = typeof to === 'string' ? to : (to.path ?? '/')
     const source = redirectSourceProblem(from)
-    const target = redirectTargetProblem(written, from, isProxied && typeof to === 'string')
+    const target =
+      redirectTargetProblem(written, from, isProxied && typeof to === 'string') ??
+      (typeof to === 'string' || !/[?#]/.test(written) ? undefined : 'expected a path without a query')
     if (source !== undefined) note(`${source}, found ${formatValue(from)}`, 'from')
     if (target !== undefined) note(`${target}, found ${formatValue(written)}`, 'to')
     if (isProxied) return

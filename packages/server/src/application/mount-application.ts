@@ -4,7 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { inspect } from 'node:util'
 import { internalServerError, notFound } from '../site/answers.ts'
 import { compressResponse } from './compress-response.ts'
-import { destroyPart, destroyWithClient, markApplicationResponse } from '../send/reset-or-destroy.ts'
+import { destroyWithClient, markApplicationResponse } from '../send/reset-or-destroy.ts'
 import { type LoadedApplication, loadApplication } from './load-application.ts'
 import type { Answer } from '../site/site.ts'
 import { sendAnswer } from '../send/send-answer.ts'
@@ -82,11 +82,10 @@ export function mountApplication(
     }
     // Without a listener, an error such as a write after the end would stop the process.
     response.on('error', (error) => report(error, what))
-    if (request.httpVersionMajor === 1) response.destroy = destroyPart
+    markApplicationResponse(response)
     // A failure needs the original methods, without wrappers of the application or of the compression.
     const before = methodsOf(response)
     const cutOff = response.destroy.bind(response)
-    markApplicationResponse(response)
     nameHost(request)
     compressResponse(request, response)
     destroyWithClient(request, response)

@@ -68,7 +68,10 @@ export function planExport(site: Site): ExportPlan {
   }
   const paths = [...site.table].flatMap(([path, entry]): PlannedPath | [] => {
     if (entry.kind === 'proxied') return []
-    if (entry.kind === 'redirect') return { ...entry, path }
+    if (entry.kind === 'redirect') {
+      const { kind, status, location } = entry
+      return { kind, status, location, path }
+    }
     return entry.kind === 'hidden'
       ? { kind: 'hidden', path, page: fileOf(entry.page) }
       : { kind: 'file', path, file: fileOf(entry) }

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { addressOfPeer, createAddressReader, type ProxyTrust, trustsPeer } from '../operations/trust-proxy.ts'
 import { firstField, joinedField, requestHost } from '../protocol/request-head.ts'
-import type { ProxyTarget } from '../site/proxy-target.ts'
+import type { ProxyTarget } from '../site/site.ts'
 
 /** The fields of a request for a target, and what the head says about the body. */
 export interface FieldsToTarget {

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 import { loadOptional } from '@serve-dist/manifest'
 import type { buildConnector, Client, Dispatcher, Pool } from 'undici'
-import type { ProxyTarget } from '../site/proxy-target.ts'
+import type { ProxyTarget } from '../site/site.ts'
 
 /** Milliseconds for the connection to a target, with the look-up of its name and the TLS handshake. */
 const connectTimeout = 5000

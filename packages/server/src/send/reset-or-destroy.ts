@@ -5,9 +5,13 @@ import { callOriginal } from './intercept.ts'
 /** Answers of applications may have no length, unlike our own. */
 const madeByApplications = new WeakSet<ServerResponse>()
 
-/** Marks the answer of an application, which may have no length. */
+/**
+ * Marks the answer of an application or of another server, which may have no length. Its method `destroy`
+ * then resets the connection if needed.
+ */
 export function markApplicationResponse(response: ServerResponse): void {
   madeByApplications.add(response)
+  if (response.req.httpVersionMajor === 1) response.destroy = destroyPart
 }
 
 /**
@@ -52,8 +56,7 @@ export function destroyWithClient(
   response.once('close', () => socket.off('end', leave))
 }
 
-/** The method `destroy` of an application's response over HTTP/1.1. */
-export function destroyPart(this: ServerResponse, error?: Error): ServerResponse {
+function destroyPart(this: ServerResponse, error?: Error): ServerResponse {
   if (this.socket !== null && !this.destroyed) resetOrDestroy(this.socket, this, error)
   callOriginal(this, 'destroy', [error])
   return this

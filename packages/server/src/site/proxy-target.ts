@@ -7,24 +7,7 @@ import {
 } from '@serve-dist/manifest'
 import { splitTarget } from '../protocol/request-head.ts'
 import { matchPath, type PathPattern } from './path-pattern.ts'
-import type { ProxyPattern } from './site.ts'
-
-/** Where a rule forwards requests, and how. */
-export interface ProxyTarget {
-  /** Such as `http://backend:3000`. */
-  readonly origin: string
-  /** The path of a unix socket; absent for TCP. */
-  readonly socketPath?: string
-  /** A path with the variables of the rule; absent if the path of the request stays. */
-  readonly path?: string
-  /** In milliseconds. */
-  readonly timeout: number
-  /** In bytes. */
-  readonly bodyLimit: number
-  readonly host: 'keep' | 'target'
-  readonly request: FieldValues
-  readonly answer: FieldValues
-}
+import type { ProxyPattern, ProxyTarget } from './site.ts'
 
 const defaults = { timeout: 60_000, bodyLimit: 100_000_000 }
 

@@ -12,7 +12,6 @@ import type {
 import type { RepresentationCoding } from '../protocol/accept-encoding.ts'
 import type { FieldOverrides } from '../protocol/field-list.ts'
 import type { PathPattern } from './path-pattern.ts'
-import type { ProxyTarget } from './proxy-target.ts'
 
 /**
  * A build, ready to be served: plain data that is created at the start and never changes. Every decision is
@@ -173,6 +172,23 @@ interface ProxiedPath {
 /** A rule that forwards requests. */
 export interface ProxyPattern extends RedirectPattern {
   readonly proxy: ProxyTarget
+}
+
+/** Where a rule forwards requests, and how. */
+export interface ProxyTarget {
+  /** Such as `http://backend:3000`. */
+  readonly origin: string
+  /** The path of a unix socket; absent for TCP. */
+  readonly socketPath?: string
+  /** A path with the variables of the rule; absent if the path of the request stays. */
+  readonly path?: string
+  /** In milliseconds. */
+  readonly timeout: number
+  /** In bytes. */
+  readonly bodyLimit: number
+  readonly host: 'keep' | 'target'
+  readonly request: FieldValues
+  readonly answer: FieldValues
 }
 
 /** A compiled redirect rule. */

@@ -161,17 +161,17 @@ describe('a target that fails', () => {
   })
 })
 
-describe('a kept connection that the target closes', () => {
-  /** Answers each first request on a connection, and closes at the second. */
-  async function startClosing(first: string, then: (socket: Socket) => void): Promise<Target> {
-    const seen = new WeakSet<object>()
-    return await startTarget((_request, socket) => {
-      if (seen.has(socket)) then(socket)
-      else socket.write(first)
-      seen.add(socket)
-    })
-  }
+/** Answers each first request on a connection, and closes at the second. */
+async function startClosing(first: string, then: (socket: Socket) => void): Promise<Target> {
+  const seen = new WeakSet()
+  return await startTarget((_request, socket) => {
+    if (seen.has(socket)) then(socket)
+    else socket.write(first)
+    seen.add(socket)
+  })
+}
 
+describe('a kept connection that the target closes', () => {
   test.each([
     ['GET', '', 200, 3],
     ['DELETE', '', 200, 3],
@@ -222,4 +222,5 @@ test('a client that leaves before the head ends the request at the target', asyn
   while (target.requests.length === 0) await new Promise((resolve) => setImmediate(resolve))
   socket.destroy()
   await target.allClosed()
+  expect(target.requests).toHaveLength(1)
 })

@@ -134,6 +134,7 @@ test('the close of the target reaches the client, and the other way round', asyn
       connection.socket.destroy()
       await once(last, 'close')
     }
+    expect(last.destroyed).toBe(true)
   }
 })
 

@@ -44,11 +44,12 @@ test('the log and the metrics name the rule, the status and the time of the targ
 describe('the commands that inspect', () => {
   const proxy = parseProxies('/api=http://backend:3000/v1')
 
+  const ask = async (path: string): Promise<string> => {
+    const { site, explained } = await explainRequest(path, directory, { method: 'POST', proxy })
+    return formatExplanation(site, explained)
+  }
+
   test('explain names the target of a proxied path', async () => {
-    const ask = async (path: string): Promise<string> => {
-      const { site, explained } = await explainRequest(path, directory, { method: 'POST', proxy })
-      return formatExplanation(site, explained)
-    }
     expect(await ask('/api/file.js?x')).toContain(
       'The target of the rule /api/* answers.\n\n2. the rule /api/* http://backend:3000/v1/:splat 200! overrides /api/file.js (Paths)\n3. the rule /api/* http://backend:3000/v1/:splat 200! forwards the request to http://backend:3000 as /v1/file.js?x (Unknown paths)',
     )
