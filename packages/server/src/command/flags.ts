@@ -187,7 +187,6 @@ export const serveFlags: FlagTable<ServeFlags> = {
     value: '<path=address>',
     help: 'forward a path to another server, such as /api=http://backend:3000 (needs undici)',
     group: answers,
-    isCommon: true,
     environment: 'PROXY',
     isRepeatable: true,
     read: parseProxies,

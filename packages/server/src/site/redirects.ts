@@ -52,23 +52,26 @@ export function compileRedirects(
     leaveOut(pattern, `${pattern.to} redirects back to it in an endless loop`)
     endless.add(pattern)
   }
-  for (const [index, pattern] of all.entries()) {
-    const earlier = all.slice(0, index).find((each) => coversAll(each, pattern))
-    if (earlier === undefined) continue
-    problems.push(
-      `the rule ${pattern.from} never matches: the rule ${earlier.from} before it proxies its paths`,
-    )
+  for (const [{ from }, earlier] of findCovered(all)) {
+    problems.push(`the rule ${from} never matches: the rule ${earlier.from} before it proxies its paths`)
   }
   return { patterns: endless.size === 0 ? all : all.filter((pattern) => !endless.has(pattern)), problems }
 }
 
-/** Returns whether a proxying rule gets all requests that a later rule matches. */
-function coversAll({ proxy, form, force }: RedirectPattern, later: RedirectPattern): boolean {
-  const [prefix = '', star] = form
-  if (proxy === undefined || (later.force && !force)) return false
-  const [start = ''] = later.form
-  if (star === undefined) return later.form.length === 1 && start === prefix
-  return star === '*' && (start.startsWith(prefix) || (later.form.length === 1 && `${start}/` === prefix))
+/** Yields the rules whose requests all go to an earlier rule that proxies, with this rule. */
+function* findCovered(all: readonly RedirectPattern[]): Generator<[RedirectPattern, RedirectPattern]> {
+  const covering = new Map<string, RedirectPattern>()
+  for (const rule of all) {
+    const [start = '', star] = rule.form
+    const parts = (star === undefined ? `${start}/` : start).split('/')
+    for (let count = 1; count < parts.length; count += 1) {
+      const earlier = covering.get(`${parts.slice(0, count).join('/')}/`)
+      if (earlier === undefined || (rule.force && !earlier.force)) continue
+      yield [rule, earlier]
+      break
+    }
+    if (isProxying(rule) && star === '*' && !covering.has(start)) covering.set(start, rule)
+  }
 }
 
 /** Returns whether a rule forwards requests. */
