@@ -1,6 +1,6 @@
 import { fieldProblem } from './field-grammar.ts'
 import { byteSize } from './option-schemas.ts'
-import { isProxyAddress } from './proxy-address.ts'
+import { isProxyAddress, parseProxyAddress, proxyAddressForm } from './proxy-address.ts'
 import * as s from './schema.ts'
 import {
   type EnvironmentText,
@@ -43,6 +43,9 @@ export function proxyOptions(form: s.ObjectForm): s.Fields<ProxyOptions> {
     timeout: s.optional(duration),
     bodyLimit: s.optional(byteSize(undefined, Number.isFinite)),
     host: s.optional(s.oneOf(proxyHosts)),
+    development: s.optional(
+      s.text(proxyAddressForm, (text) => parseProxyAddress(text)?.path === undefined && isProxyAddress(text)),
+    ),
     request: s.optional(fields),
     answer: s.optional(fields),
   }

@@ -52,7 +52,7 @@ function redirect(form: s.ObjectForm): s.Schema<RedirectRule> {
     if (target !== undefined) note(`${target}, found ${formatValue(written)}`, 'to')
     if (isProxied) return
     if (typeof to !== 'string') note(`expected status 200 for an address, found ${status}`, 'status')
-    for (const name of ['timeout', 'bodyLimit', 'host', 'request', 'answer'] as const) {
+    for (const name of ['timeout', 'bodyLimit', 'host', 'development', 'request', 'answer'] as const) {
       if (rule[name] !== undefined) note('only valid for a rule with status 200 and an address', name)
     }
   })

@@ -67,6 +67,8 @@ export interface ProxyOptions {
   readonly bodyLimit?: ByteSize
   /** Whether the target gets the `Host` of the request or the host of its address. @default 'keep' */
   readonly host?: ProxyHost
+  /** The address for `vite dev`, such as `http://localhost:3000`. @default the address of `to` */
+  readonly development?: string
   /** Fields of the request for the target. `null` removes a field. */
   readonly request?: ProxyFields
   /** Fields of the target's answer for the client. `null` removes a field. */
