@@ -23,6 +23,7 @@ import {
   withModuleFile,
 } from '../rules/runtime-module.ts'
 import { refuseHealthConflict } from '../rules/refuse-health-conflict.ts'
+import { resolveVariables } from '../rules/resolve-variables.ts'
 import { requireUsablePolicy } from '../rules/require-usable-policy.ts'
 import { unusedHeadersFileRules } from '../site/field-rules.ts'
 import { listDeltas } from '../site/kept-build.ts'
@@ -259,13 +260,16 @@ function resolveRules(
   files: BuildFiles,
   { needsEnvironment, onWarning }: LoadBuildOptions,
 ): ResolvedRules {
-  const { values, problems, textOf } = environment
+  const { values, readVariable } = environment
   const written = readServingFiles(manifest, files, onWarning)
   const policy = requireUsablePolicy(source, manifest, { ...written, rules, values, needsEnvironment })
+  const serving = resolveServing({ directory: source.root, ...written, rules, policy })
+  const { rules: redirects, problems: unset } = resolveVariables(serving.redirects, readVariable)
+  const problems = [...environment.problems, ...(needsEnvironment ? unset : [])]
   if (problems.length > 0) throw new OperatorError('SD_ENVIRONMENT_INVALID', problems)
-  const basicAuth = resolveBasicAuth(rules, textOf, needsEnvironment)
-  const sources = { directory: source.root, ...written, rules, policy, basicAuth }
-  return { written, policy, serving: resolveServing(sources), rulesDigest: digestRules(rules, basicAuth) }
+  const basicAuth = resolveBasicAuth(rules, readVariable, needsEnvironment)
+  const resolved = { ...serving, redirects, basicAuth }
+  return { written, policy, serving: resolved, rulesDigest: digestRules(rules, basicAuth) }
 }
 
 /** Returns the digest of the rules and of the users, or `undefined` without rules. */

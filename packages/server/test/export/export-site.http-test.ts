@@ -135,10 +135,12 @@ describe('exportSite', () => {
     expect(await readdir(elsewhere)).toEqual(['1'])
   })
 
-  test.each([
+  test.each<[what: string, make: () => Promise<string>]>([
     ['below a file', async () => join(await writtenFile(), 'export')],
     ['that is a file', writtenFile],
-    ...(process.platform === 'linux' ? [['in /proc', async () => '/proc/serve-dist'] as const] : []),
+    ...(process.platform === 'linux'
+      ? [['in /proc', async () => '/proc/serve-dist'] satisfies [string, () => Promise<string>]]
+      : []),
   ])('names a folder that it cannot write: %s', async (_what, make) => {
     const folder = await make()
     const site = await loadSite(await build())
