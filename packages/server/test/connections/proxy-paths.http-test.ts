@@ -32,7 +32,11 @@ async function arrival(
   method = 'GET',
 ) {
   const before = target.requests.length
-  const { status } = await rawRequest(server.port, { target: path, method })
+  const { status } = await rawRequest(server.port, {
+    target: path,
+    method,
+    fields: { Accept: 'application/json' },
+  })
   return target.requests.length > before ? target.requests[before]?.line.split(' ')[1] : status
 }
 

@@ -49,7 +49,7 @@ test('the Fastify plugin rejects a prefix because the build does not know it', a
   const refused = Fastify()
   onTestFinished(() => refused.close())
   void refused.register(serveDist, { site, prefix: '/other' })
-  await expect(refused.ready()).rejects.toThrow(/^prefix: the plugin serves the whole instance/)
+  await expect(refused.ready()).rejects.toThrow(/^prefix "\/other": the plugin serves the whole instance/)
 
   for (const options of [{}, { prefix: '/sub' }, { prefix: '/sub/' }]) {
     const app = Fastify()

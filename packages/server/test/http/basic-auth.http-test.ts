@@ -144,7 +144,8 @@ describe('basicAuth', () => {
   })
 
   test('answers a request for a missing excepted file with 404', async () => {
-    expect((await rawRequest(server.port, { target: '/.well-known/missing' })).status).toBe(404)
+    const fields = { Accept: 'application/json' }
+    expect((await rawRequest(server.port, { target: '/.well-known/missing', fields })).status).toBe(404)
   })
 
   test('protects over HTTP/2', async () => {
@@ -234,7 +235,7 @@ describe('a wrong rule or variable stops the start', () => {
   test('with an unknown key', async () => {
     const rules: ServingRules = JSON.parse('{ "basicAuth": { "env": "A", "password": "b" } }')
     await expect(startServer(directory, { site: { rules } })).rejects.toThrow(
-      'basicAuth.password: there is no such key',
+      'basicAuth.password: unknown option',
     )
   })
 

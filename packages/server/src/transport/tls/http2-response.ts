@@ -126,7 +126,8 @@ function expectValidFields(fields: unknown): void {
 function expectValidField(name: string, value: unknown): void {
   // Node rejects pseudo-fields and missing values with errors of HTTP/2.
   if (!name.startsWith(':')) validateHeaderName(name)
-  if (value !== undefined) validateHeaderValue(name, String(value))
+  for (const text of Array.isArray(value) ? value : [value])
+    if (typeof text === 'string') validateHeaderValue(name, text)
 }
 
 /**
