@@ -30,6 +30,6 @@ export function warnAboutDescriptors({ summary, engine, hasApplication }: Served
   if (limit === undefined || limit >= Math.min(needed, enough)) return
   const most = Math.max(0, Math.floor((limit - kept - others) / ofConnection))
   process.stderr.write(
-    `serve-dist: warning: connections beyond ${most} will hang; raise ulimit -n from ${limit} to ${Math.min(needed, enough)} (systemd: LimitNOFILE=, Docker: --ulimit nofile=)\n`,
+    `serve-dist: warning: connections beyond ${most} will hang. Raise ulimit -n from ${limit} to ${Math.min(needed, enough)} (systemd: LimitNOFILE=, Docker: --ulimit nofile=).\n`,
   )
 }

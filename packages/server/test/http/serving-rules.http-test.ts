@@ -240,7 +240,7 @@ describe('_headers and _redirects', () => {
     await replaceBuildIn(directory, { ...files, 'serve.json': '{}' })
     expect((await site.reload()).status).toBe('swapped')
     expect(warnings).toEqual([
-      expect.stringMatching(/^serve\.json is ignored; write its rules into .*migrate\/serve$/),
+      expect.stringMatching(/^serve\.json is ignored. Write its rules into .*migrate\/serve$/),
     ])
   })
 

@@ -44,7 +44,7 @@ describe.skipIf(process.platform !== 'linux')('serve-dist with a limit of', () =
     expect(warnings).toHaveLength(1)
     expect(warnings[0]).toMatch(
       new RegExp(
-        `^serve-dist: warning: connections beyond ${connections} will hang; raise ulimit -n from ${tooFew} to ${expected} `,
+        `^serve-dist: warning: connections beyond ${connections} will hang. Raise ulimit -n from ${tooFew} to ${expected} `,
       ),
     )
   })
