@@ -69,14 +69,20 @@ export {
   preferences,
   sourceMapChoices,
   type SourceMaps,
+  type EnvironmentAddress,
+  type EnvironmentText,
   type FieldValues,
   type BasicAuthRule,
+  type ProxyFields,
+  type ProxyHost,
   type RedirectRule,
   type RedirectStatus,
   redirectStatuses,
   type ServingRules,
 } from './serving-rules.ts'
 export { variableOfValue } from './redirect-problem.ts'
+export { isProxyAddress, parseProxyAddress, type ProxyAddress, proxyAddressForm } from './proxy-address.ts'
+export { isProxyRule, proxyFieldProblem } from './proxy-options-schema.ts'
 export { checkServingRules } from './check-serving-rules.ts'
 export { isCompressible } from './is-compressible.ts'
 export { isSourceMap } from './is-source-map.ts'

@@ -1,3 +1,5 @@
+import { proxyAddressProblem } from './proxy-address.ts'
+
 type RedirectQuery = Readonly<Record<string, string>>
 
 const source = /^\/(?!\/)[^\s?#\p{Cc}\p{Cs}]*$/u
@@ -25,13 +27,16 @@ export function redirectSourceProblem(from: string): string | undefined {
   return twice === undefined ? undefined : `"${twice}" occurs twice`
 }
 
-/** Returns the problem of the target of a redirect, or `undefined`. */
+/** Returns the problem of the target of a redirect or proxy, or `undefined`. */
 export function redirectTargetProblem(
   to: string,
   from: string,
-  query: RedirectQuery = {},
+  { query = {}, isProxied = false }: { readonly query?: RedirectQuery; readonly isProxied?: boolean } = {},
 ): string | undefined {
-  if (!target.test(to)) return 'expected a path that starts with one "/", or an http(s) URL'
+  if (isProxied) {
+    const problem = proxyAddressProblem(to)
+    if (problem !== undefined) return problem
+  } else if (!target.test(to)) return 'expected a path that starts with one "/", or an http(s) URL'
   const known = new Set([...variablesOf(from), ...variablesOfQuery(query)])
   const unknown = namesIn(to, wholeVariable).find((name) => !known.has(name))
   if (unknown !== undefined) return `"${unknown}" is not a variable of "${from}"`

@@ -4,10 +4,12 @@ import { fieldProblem, isFieldValue } from './field-grammar.ts'
 import { glob } from './glob-schema.ts'
 import { beside, conflictingFields } from './policy-conflicts.ts'
 import { policyRules } from './policy-rules-schema.ts'
+import { environmentName, isProxyRule, proxyOptions } from './proxy-options-schema.ts'
 import { redirectQueryProblem, redirectSourceProblem, redirectTargetProblem } from './redirect-problem.ts'
 import * as s from './schema.ts'
 import {
   type BasicAuthRule,
+  type EnvironmentAddress,
   fallbacks,
   type FieldValues,
   preferences,
@@ -42,17 +44,35 @@ function redirect(form: s.ObjectForm): s.Schema<RedirectRule> {
     {
       from: s.text('a path such as "/old/*"'),
       query: s.optional(s.recordOf(s.text('a value such as "1", or a variable such as ":id"'))),
-      to: s.text('a path that starts with one "/", or an http(s) URL'),
+      to: s.objectOr(
+        s.objectOf<EnvironmentAddress>({ env: environmentName, path: s.optional(s.text('a path')) }, form),
+        s.text('a path that starts with one "/", or an http(s) URL'),
+      ),
       status: s.optional(s.oneOf(redirectStatuses)),
       force: s.optional(s.trueOrFalse),
+      ...proxyOptions(form),
     },
     { ...form, what: 'an object with "from" and "to"' },
   )
-  return s.checked(fields, ({ from, to, query }, note) => {
-    const [source, target] = [redirectSourceProblem(from), redirectTargetProblem(to, from, query)]
+  return s.checked(fields, (rule, note) => {
+    const { from, to, status, query } = rule
+    const isProxied = isProxyRule(rule)
+    // The path of an address from the environment is checked like the path of this host.
+    const written = typeof to === 'string' ? to : (to.path ?? '/')
+    const source = redirectSourceProblem(from)
+    const target =
+      redirectTargetProblem(written, from, {
+        ...(query !== undefined && { query }),
+        isProxied: isProxied && typeof to === 'string',
+      }) ?? (typeof to === 'string' || !/[?#]/.test(written) ? undefined : 'expected a path without a query')
     if (source !== undefined) note(`${source}, found ${formatValue(from)}`, 'from')
     else note(redirectQueryProblem(from, query), 'query')
-    if (target !== undefined) note(`${target}, found ${formatValue(to)}`, 'to')
+    if (target !== undefined) note(`${target}, found ${formatValue(written)}`, 'to')
+    if (isProxied) return
+    if (typeof to !== 'string') note(`expected status 200 for an address, found ${status}`, 'status')
+    for (const name of ['timeout', 'bodyLimit', 'host', 'development', 'request', 'answer'] as const) {
+      if (rule[name] !== undefined) note('only valid for a rule with status 200 and an address', name)
+    }
   })
 }
 

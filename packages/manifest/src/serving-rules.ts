@@ -1,3 +1,4 @@
+import type { ByteSize } from './byte-size.ts'
 import type { PolicyRules } from './content-security-policy.ts'
 
 /**
@@ -49,20 +50,63 @@ export interface BasicAuthRule {
 /** Fields with their values. `null` removes a default. */
 export type FieldValues = Readonly<Record<string, string | null>>
 
-/** A redirect of paths that the build does not have. With status 200, 404 or 503, it is a rewrite. */
-export interface RedirectRule {
+/**
+ * A redirect of paths that the build does not have. With status 200, 404 or 503, it is a rewrite. With status 200 and an
+ * address, the server forwards the request to this address.
+ */
+export interface RedirectRule extends ProxyOptions {
   /** The path to match. `:name` matches a segment or a part of it. `*` as the last segment matches the rest. */
   readonly from: string
   /** Parameters that the query must have, each with its value, or with a `:name` for any value. */
   readonly query?: Readonly<Record<string, string>>
-  /** A path of this host or an `http(s)` URL. `:name` and `:splat` are replaced by the matches of `from` and
-   * `query`. */
-  readonly to: string
+  /**
+   * A path of this host or an `http(s)` URL; for a proxy also `unix:/path/of/socket:/path`. `:name` and `:splat` are
+   * replaced by the matches of `from` and `query`.
+   */
+  readonly to: string | EnvironmentAddress
   /** @default 308 */
   readonly status?: RedirectStatus
   /** Whether the rule also applies to existing files. @default false */
   readonly force?: boolean
 }
+
+/** Options of a rule that proxies. */
+export interface ProxyOptions {
+  /**
+   * Milliseconds until the head of the target's answer, and of silence in a body, or a text such as `'5m'`.
+   * @default 60_000
+   */
+  readonly timeout?: Duration
+  /** The maximum size of a request's body. @default '100mb' */
+  readonly bodyLimit?: ByteSize
+  /** Whether the target gets the `Host` of the request or the host of its address. @default 'keep' */
+  readonly host?: ProxyHost
+  /** The address for `vite dev`, such as `http://localhost:3000`. @default the address of `to` */
+  readonly development?: string
+  /** Fields of the request for the target. `null` removes a field. */
+  readonly request?: ProxyFields
+  /** Fields of the target's answer for the client. `null` removes a field. */
+  readonly answer?: ProxyFields
+}
+
+/** The value of an environment variable. */
+export interface EnvironmentText {
+  readonly env: string
+}
+
+/** An address from an environment variable, and a path to append. */
+export interface EnvironmentAddress extends EnvironmentText {
+  readonly path?: string
+}
+
+/** Fields with their values, also from environment variables. */
+export type ProxyFields = Readonly<Record<string, string | null | EnvironmentText>>
+
+export const proxyHosts: readonly ['keep', 'target'] = ['keep', 'target']
+export type ProxyHost = (typeof proxyHosts)[number]
+
+/** Milliseconds, or a text with a unit: `500`, `'30s'`, `'5m'`. */
+export type Duration = number | string
 
 /** The status of a redirect. With 200, 404 and 503, the server sends a file of the build. */
 export type RedirectStatus = (typeof redirectStatuses)[number]

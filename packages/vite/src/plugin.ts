@@ -22,6 +22,7 @@ import {
 import { checkProjectAtExit } from './compression/check-at-exit.ts'
 import { finishBuild } from './compression/finish-build.ts'
 import { wereFoldersEmptied, isMarkedFolder } from './compression/mark-folders.ts'
+import { proxyPlugin } from './proxy-plugin.ts'
 import { buildStateOf } from './record/build-state.ts'
 import { type CollectedWorkers, collectWorkers } from './record/collect-workers.ts'
 import { assetsDirectory, folderOf } from './record/output-folders.ts'
@@ -70,6 +71,7 @@ export function recordingPlugins(options: ServeDistOptions, framework?: string, 
   return [
     clientPlugin(integration),
     ...environmentPlugins(settings.environment),
+    proxyPlugin(settings.precompress.serving ?? {}),
     recordingPlugin(options, settings, integration),
   ]
 }

@@ -1,5 +1,4 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Fallback } from '@serve-dist/manifest'
 import { isNavigation } from '../protocol/is-navigation.ts'
 import type { RequestFields } from '../protocol/request-fields.ts'
 import { findField } from '../protocol/request-head.ts'
@@ -8,7 +7,7 @@ import { credentialsOf } from '../rules/basic-auth.ts'
 import { createRequestFieldsReader } from '../send/read-request-fields.ts'
 import { sendAnswer, sendFailure } from '../send/send-answer.ts'
 import { serviceUnavailable, unauthorized } from '../site/answers.ts'
-import { chooseFallback } from '../site/decide.ts'
+import { chooseFallback, type UnknownPathFallback } from '../site/decide.ts'
 import { isExceptedPath } from '../site/is-excepted-path.ts'
 import { siteFor } from '../site/select-part.ts'
 import { memoizeWeakly } from '../site/memoize-weakly.ts'
@@ -33,7 +32,7 @@ export interface GuardedListener {
 export function requireCredentials(
   listener: RequestListener,
   holder: SiteHolder,
-  fallbackOf: (site: Site) => Fallback,
+  fallbackOf: (site: Site) => UnknownPathFallback,
 ): GuardedListener {
   const threads = createPasswordThreads()
   const readFields = createRequestFieldsReader()
@@ -75,7 +74,7 @@ export function requireCredentials(
   function isExcepted(site: Site, rule: BasicAuth, fields: RequestFields): boolean {
     const parsed = rule.except.length === 0 ? 'unclean' : parseRequestPath(fields.target)
     if (typeof parsed === 'string' || !isExceptedPath(rule, parsed.path)) return false
-    if (site.table.has(parsed.path) || !isNavigation(fields)) return true
+    if (site.table.has(parsed.path) || !isNavigation(fields, parsed.path)) return true
     return chooseFallback(site, { ...parsed, fallback: fallbackOf(site) })?.isForNavigations !== true
   }
 

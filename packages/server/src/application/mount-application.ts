@@ -4,8 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { inspect } from 'node:util'
 import { internalServerError, notFound } from '../site/answers.ts'
 import { compressResponse } from './compress-response.ts'
-import { resetOrDestroy, markApplicationResponse } from '../send/reset-or-destroy.ts'
-import { callOriginal } from '../send/intercept.ts'
+import { destroyWithClient, markApplicationResponse } from '../send/reset-or-destroy.ts'
 import { type LoadedApplication, loadApplication } from './load-application.ts'
 import type { Answer } from '../site/site.ts'
 import { sendAnswer } from '../send/send-answer.ts'
@@ -83,11 +82,10 @@ export function mountApplication(
     }
     // Without a listener, an error such as a write after the end would stop the process.
     response.on('error', (error) => report(error, what))
-    if (request.httpVersionMajor === 1) response.destroy = destroyPart
+    markApplicationResponse(response)
     // A failure needs the original methods, without wrappers of the application or of the compression.
     const before = methodsOf(response)
     const cutOff = response.destroy.bind(response)
-    markApplicationResponse(response)
     nameHost(request)
     compressResponse(request, response)
     destroyWithClient(request, response)
@@ -152,23 +150,6 @@ export function keepRunning(report: (error: unknown, what: string) => void): voi
   }
   process.on('uncaughtException', survive)
   process.on('unhandledRejection', survive)
-}
-
-/**
- * Destroys the response if the client closes its half of the connection. Applications expect this default of Node, while
- * a client with a closed half may still read a file.
- */
-function destroyWithClient({ socket, httpVersionMajor }: IncomingMessage, response: ServerResponse): void {
-  if (httpVersionMajor !== 1) return
-  const leave = (): void => void response.destroy()
-  socket.once('end', leave)
-  response.once('close', () => socket.off('end', leave))
-}
-
-function destroyPart(this: ServerResponse, error?: Error): ServerResponse {
-  if (this.socket !== null && !this.destroyed) resetOrDestroy(this.socket, this, error)
-  callOriginal(this, 'destroy', [error])
-  return this
 }
 
 function sendFailure(response: ServerResponse): void {

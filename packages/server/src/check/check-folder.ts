@@ -3,6 +3,7 @@ import { isSourceMap, loadOptional, OperatorError } from '@serve-dist/manifest'
 import type { LoadSiteOptions } from '../load/load-options.ts'
 import { loadSiteToInspect } from '../load/load-site.ts'
 import { fallbackFor } from '../site/decide.ts'
+import { isProxying } from '../site/redirects.ts'
 import type { Site } from '../site/site.ts'
 import { type CheckReport, type Finding, sortFindings, formatNames } from './finding.ts'
 import { findAbsentFiles } from './find-absent-files.ts'
@@ -21,7 +22,8 @@ export async function checkFolder(directory: string, options: CheckFolderOptions
   // The names of files can be checked even if the server would not start.
   const seen = [await checkSecrets(directory, site)]
   if (site !== undefined) {
-    for (const look of [checkSourceMaps, checkNotFoundPage, checkPages]) seen.push(await look(site, options))
+    for (const look of [checkSourceMaps, checkNotFoundPage, checkPages, checkProxies])
+      seen.push(await look(site, options))
   }
   for (const found of seen) {
     if ('right' in found) right.push(found.right)
@@ -97,8 +99,10 @@ async function checkSourceMaps({ files, sourceMaps }: Site): Promise<CheckOutcom
 }
 
 async function checkNotFoundPage(site: Site, { hasApplication }: CheckFolderOptions): Promise<CheckOutcome> {
+  const { redirects } = site
   const isWanted =
     !hasApplication &&
+    !redirects.some((rule) => isProxying(rule) && rule.from === '/*') &&
     fallbackFor(site, 'standalone', undefined) !== 'spa' &&
     [...site.files.values()].some(({ isPage }) => isPage)
   if (!isWanted || site.notFound !== undefined)
@@ -110,6 +114,11 @@ async function checkNotFoundPage(site: Site, { hasApplication }: CheckFolderOpti
     () =>
       'there is no 404.html. Visitors of an unknown path see one line of plain text. Add the page to the build (public/404.html).',
   )
+}
+
+async function checkProxies({ redirects }: Site): Promise<CheckOutcome> {
+  const proxied = redirects.filter(isProxying).map(({ from }) => from)
+  return proxied.length === 0 ? [] : { right: `proxied paths: ${formatNames(proxied)}` }
 }
 
 async function checkPages(site: Site, { hasApplication }: CheckFolderOptions): Promise<CheckOutcome> {

@@ -1,4 +1,4 @@
-import { type AppType, appTypes, type Fallback, fallbacks, s } from '@serve-dist/manifest'
+import { type AppType, appTypes, type Fallback, fallbacks, type RedirectRule, s } from '@serve-dist/manifest'
 import type { ReportFlags } from './report-command.ts'
 import { loadFields } from '../load/load-options.ts'
 import { type CspMode, cspModes } from '../rules/read-rules.ts'
@@ -14,6 +14,7 @@ import {
   parseField,
   parseOpsAddress,
   parsePort,
+  parseProxies,
   parseResolve,
   parseSocket,
   parseStorePlace,
@@ -62,6 +63,7 @@ export interface ServeFlags {
   readonly fallback?: Fallback
   readonly config?: string
   readonly ssr?: string
+  readonly proxy?: readonly RedirectRule[]
   readonly envFile?: string
   readonly fsFallback?: boolean
   readonly csp?: CspMode
@@ -182,6 +184,14 @@ export const serveFlags: FlagTable<ServeFlags> = {
     group: answers,
     isCommon: true,
   },
+  proxy: {
+    value: '<path=address>',
+    help: 'forward a path to another server, such as /api=http://backend:3000 (needs undici)',
+    group: answers,
+    environment: 'PROXY',
+    isRepeatable: true,
+    read: parseProxies,
+  },
   envFile: {
     value: '<file>',
     help: 'environment file in the format of node --env-file; existing variables win; reloaded with --watch and --store',
@@ -256,12 +266,10 @@ export const serveFlags: FlagTable<ServeFlags> = {
   },
   trustProxy: {
     value: '<list>',
-    help: 'proxies trusted to report client addresses for the log: their number, addresses, ranges, loopback, linklocal, uniquelocal',
+    help: 'proxies trusted to report client addresses, for the log and for --proxy: their number, addresses, ranges, loopback, linklocal, uniquelocal',
     group: process,
     environment: 'TRUST_PROXY',
     read: (text) => String(createFlagParser(operationsFields.trustProxy)(text)),
-    unused: ({ accessLog }) =>
-      accessLog === undefined ? 'without --access-log: only the log uses client addresses' : undefined,
   },
   verify: {
     help: 'check the SHA-256 of every file at the start, not only its size',
@@ -392,13 +400,14 @@ export const reportFlags: FlagTable<ReportFlags> = {
 }
 
 /** The options for the server's configuration, for commands that inspect its answers. */
-type AsServedFlags = Pick<ServeFlags, 'config' | 'ssr' | 'envFile'>
+type AsServedFlags = Pick<ServeFlags, 'config' | 'ssr' | 'proxy' | 'envFile'>
 
 const asServed = 'Server options'
 
 const asServedFlags: FlagTable<AsServedFlags> = {
   config: { ...serveFlags.config, group: asServed },
   ssr: { ...serveFlags.ssr, group: asServed },
+  proxy: { ...serveFlags.proxy, group: asServed },
   envFile: { ...serveFlags.envFile, group: asServed },
 }
 

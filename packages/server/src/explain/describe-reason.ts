@@ -39,6 +39,12 @@ export function describeReason(
 
     case 'unavailable':
       return unknown(`${ruleOf(reason.match)}: navigations get its page, other requests an empty 503`)
+    case 'proxied':
+      return unknown(
+        `${ruleOf(reason)} forwards the request to ${reason.rule.proxy.socketPath ?? reason.rule.proxy.origin} as ${reason.target}`,
+      )
+    case 'proxied-dot-segment':
+      return unknown(`${ruleOf(reason)} does not forward paths with dot segments`)
     case 'redirect-rule':
       return unknown(`${ruleOf(reason.match)}: ${reason.match.status} to ${reason.match.location}`)
     case 'fallback':
@@ -207,6 +213,7 @@ function describeEntry(site: Site, requested: string, entry: Entry): ExplainedSt
     const pages = entry.status === 503 ? ': navigations get its page, other requests an empty 503' : ''
     return path(`${ruleOf(forced ?? {})} hides ${requested}${pages}`)
   }
+  if (entry.kind === 'proxied') return path(`${ruleOf(entry)} overrides ${requested}`)
   if (entry.kind === 'redirect') {
     const why = forced === undefined ? 'the build has this page at another path' : ruleOf(forced)
     return path(`${why}: ${entry.status} to ${entry.location}`)

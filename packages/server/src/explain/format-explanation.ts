@@ -37,12 +37,13 @@ export function formatExplanation(site: Site, explained: ExplainedAnswer): strin
 /** Formats an explanation as JSON. Later versions may add properties. */
 export function formatExplanationAsJson(site: Site, explained: ExplainedAnswer): string {
   const { request, given, answer, steps, resource, representation, range } = explained
+  const isProxied = answer?.content.kind === 'proxied'
   return JSON.stringify(
     {
       version: 1,
       request: { method: request.method, target: request.target, fields: given },
-      by: answer === undefined ? 'application' : 'server',
-      status: answer?.status,
+      by: answer === undefined ? 'application' : isProxied ? 'target' : 'server',
+      status: isProxied ? undefined : answer?.status,
       file: resource?.path,
       coding: representation?.coding,
       size: representation?.bytes.size,
@@ -58,6 +59,7 @@ export function formatExplanationAsJson(site: Site, explained: ExplainedAnswer):
 
 function summarize({ answer, resource, representation, range }: ExplainedAnswer): string {
   if (answer === undefined) return 'The application of --ssr answers.'
+  if (answer.content.kind === 'proxied') return `The target of the rule ${answer.content.rule.from} answers.`
   const size = representation?.bytes.size
   const bytes = range === undefined ? `${size} bytes` : `bytes ${range.first} to ${range.last} of ${size}`
   return [

@@ -237,6 +237,10 @@ function ruleLines(rule: RedirectPattern, context: Context): string[] {
     context.left.push(`${rule.from}: the rule is omitted, because it depends on the query`)
     return []
   }
+  if (rule.proxy !== undefined) {
+    context.left.push(`the rule ${rule.from} is omitted, because the server proxies its paths`)
+    return []
+  }
   const pattern = rawTargetPattern(form).slice(1)
   const { assetsPath } = context.plan.site
   if (target !== undefined) {

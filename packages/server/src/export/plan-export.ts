@@ -69,6 +69,7 @@ export function planExport(site: Site): ExportPlan {
   const paths = [...site.table].flatMap(([path, entry]): readonly PlannedPath[] => {
     if (entry.kind === 'redirect') return [{ ...entry, path }]
     if (entry.kind === 'resource') return [{ kind: 'file', path, file: fileOf(entry) }]
+    if (entry.kind === 'proxied') return []
     return entry.page === undefined ? [] : [{ kind: 'hidden', path, page: fileOf(entry.page) }]
   })
   const fallback = fallbackFor(site, 'standalone', undefined)

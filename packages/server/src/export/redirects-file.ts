@@ -90,6 +90,7 @@ function lineOf(rule: RedirectPattern, plan: ExportPlan, { host, left }: Limits)
     left.push(`_redirects, ${from}: the rule is omitted, because ${why}`)
   }
   if (query !== undefined) return leaveOut('it depends on the query')
+  if (rule.proxy !== undefined) return leaveOut('the server proxies its paths')
   if (status === 404 && !host.has404Rules) return leaveOut('rules cannot answer 404')
   const known = plan.paths.find(
     ({ path, kind }) => kind !== 'redirect' && matchRedirect([rule], path) !== undefined,

@@ -52,6 +52,7 @@ export function createFetchHandler(source: SiteSource, options: HandlerOptions =
     const { content } = answer
     if (content.kind === 'none' || method === 'HEAD') return toResponse(answer, null)
     if (content.kind === 'memory') return toResponse(answer, content.bytes)
+    if (content.kind === 'proxied') return refuse(undefined)
     return openBody(content).then(
       (body) => toResponse(answer, body),
       (error: unknown) => {

@@ -1,5 +1,6 @@
 import { escapeMessage } from '@serve-dist/foundation/text/escape-invisible'
 import { type Fallback, fallbacks, type Fields, OperatorError, s, type Schema } from '@serve-dist/manifest'
+import { findProxying } from '../site/redirects.ts'
 import { type SiteHolder, type SiteSource, toSiteHolder } from '../site/site-holder.ts'
 
 /** Options of a handler for paths that are not in the table. */
@@ -59,13 +60,21 @@ export interface Host extends Omit<ResolvedHandlerOptions, 'onProblem'> {
 /**
  * Combines a site with the options of its host.
  *
- * @throws OperatorError that lists the wrong options.
+ * @param canProxy - whether the host can forward requests.
+ * @throws OperatorError that lists the wrong options, or if a rule proxies and the host cannot.
  */
-export function openHost(source: SiteSource, options: HandlerOptions): Host {
+export function openHost(source: SiteSource, options: HandlerOptions, canProxy = false): Host {
   const { onProblem, ...resolved } = resolveHandlerOptions(options)
   const holder = toSiteHolder(source)
   if (resolved.fileSystemFallback && holder.current.store !== undefined) {
     throw new OperatorError('SD_OPTION_INVALID', `fileSystemFallback: ${noFolderProblem}`)
+  }
+  const proxying = canProxy ? undefined : findProxying(holder.current)
+  if (proxying !== undefined) {
+    throw new OperatorError(
+      'SD_OPTION_INVALID',
+      `redirects: the rule ${proxying.from} proxies, which only the command serve-dist and serve() can. Use them, or remove the rule.`,
+    )
   }
   const mayRefresh = holder.refreshForMissingAsset !== undefined
   return { ...resolved, holder, mayRefresh, report: reportOnce(onProblem) }
@@ -79,7 +88,7 @@ export function withReportsOnce(options: ResolvedHandlerOptions): ResolvedHandle
 /** The reason why {@link HandlerOptions.fileSystemFallback} is invalid for a store. */
 export const noFolderProblem = 'builds from a store have no folder. Remove this option.'
 
-function printProblem(problem: Error): void {
+export function printProblem(problem: Error): void {
   process.stderr.write(`serve-dist: ${escapeMessage(problem.message)}\n`)
 }
 

@@ -5,7 +5,7 @@ import { decideUnlistedPath, mayBelongToNewerBuild } from './decide-unlisted-pat
 import { type HandlerOptions, openHost } from './handler-options.ts'
 import { createRequestFieldsReader } from '../send/read-request-fields.ts'
 import { sendAnswer, sendFailure } from '../send/send-answer.ts'
-import type { Answer, Site } from '../site/site.ts'
+import type { Answer, ProxiedContent, Site } from '../site/site.ts'
 import { siteFor } from '../site/select-part.ts'
 import type { SiteHolder, SiteSource } from '../site/site-holder.ts'
 import { relocateAnswer } from './relocate-answer.ts'
@@ -15,6 +15,9 @@ import { relocateAnswer } from './relocate-answer.ts'
  * answer.
  */
 export type Handler = (request: IncomingMessage, response: ServerResponse, next?: () => void) => void
+
+/** Forwards a request to the target of a rule. */
+export type Forward = (request: IncomingMessage, response: ServerResponse, content: ProxiedContent) => void
 
 /**
  * Creates the handler of a site for `node:http`, or middleware for Connect, Express and Polka.
@@ -33,9 +36,11 @@ export type Handler = (request: IncomingMessage, response: ServerResponse, next?
  * 9. Prefix locations with the mount path, send early hints, then head and body (`send/send-answer.ts`).
  *
  * A body in memory costs no file-system call, no object and no closure (`allocations.http-test.ts`).
+ *
+ * @param forward - absent for hosts that cannot proxy.
  */
-export function createHandler(source: SiteSource, options: HandlerOptions = {}): Handler {
-  return createHandlerFor(undefined, source, options)
+export function createHandler(source: SiteSource, options: HandlerOptions = {}, forward?: Forward): Handler {
+  return createHandlerFor(undefined, source, options, forward)
 }
 
 /** @param givenRole - the default depends on whether the caller passes `next`. */
@@ -43,8 +48,10 @@ export function createHandlerFor(
   givenRole: HostRole | undefined,
   source: SiteSource,
   options: HandlerOptions,
+  forward?: Forward,
 ): Handler {
-  const { holder, fallback: chosen, fileSystemFallback, mayRefresh, report } = openHost(source, options)
+  const host = openHost(source, options, forward !== undefined)
+  const { holder, fallback: chosen, fileSystemFallback, mayRefresh, report } = host
   const readRequestFields = createRequestFieldsReader()
 
   return function handle(request, response, next) {
@@ -82,6 +89,10 @@ export function createHandlerFor(
     }
 
     // Step 9.
+    if (answer?.content.kind === 'proxied' && forward !== undefined) {
+      forward(request, response, answer.content)
+      return
+    }
     const sent = relocateAnswer(answer ?? notFound, request)
     if (sent.earlyHints !== undefined && mayHint(siteFor(holder.current, request.url ?? ''), response)) {
       response.writeEarlyHints({ link: [...sent.earlyHints] })

@@ -3,6 +3,7 @@ import { sha256Of } from '@serve-dist/foundation/text/sha256-of'
 import { escapeMessage } from '@serve-dist/foundation/text/escape-invisible'
 import {
   checkServingRules,
+  isProxyRule,
   isSourceMap,
   type Manifest,
   OperatorError,
@@ -23,6 +24,7 @@ import {
   withModuleFile,
 } from '../rules/runtime-module.ts'
 import { refuseHealthConflict } from '../rules/refuse-health-conflict.ts'
+import { resolveVariables } from '../rules/resolve-variables.ts'
 import { requireUsablePolicy } from '../rules/require-usable-policy.ts'
 import { unusedHeadersFileRules } from '../site/field-rules.ts'
 import { listDeltas } from '../site/kept-build.ts'
@@ -259,13 +261,22 @@ function resolveRules(
   files: BuildFiles,
   { needsEnvironment, onWarning }: LoadBuildOptions,
 ): ResolvedRules {
-  const { values, problems, textOf } = environment
+  const { values, textOf } = environment
   const written = readServingFiles(manifest, files, onWarning)
   const policy = requireUsablePolicy(source, manifest, { ...written, rules, values, needsEnvironment })
+  const serving = resolveServing({ directory: source.root, ...written, rules, policy })
+  const { rules: redirects, problems: unset } = resolveVariables(serving.redirects, textOf)
+  const problems = [...environment.problems, ...(needsEnvironment ? unset : [])]
   if (problems.length > 0) throw new OperatorError('SD_ENVIRONMENT_INVALID', problems)
   const basicAuth = resolveBasicAuth(rules, textOf, needsEnvironment)
-  const sources = { directory: source.root, ...written, rules, policy, basicAuth }
-  return { written, policy, serving: resolveServing(sources), rulesDigest: digestRules(rules, basicAuth) }
+  // With the values of their variables.
+  const proxies = redirects.filter(isProxyRule)
+  return {
+    written,
+    policy,
+    serving: { ...serving, redirects, basicAuth },
+    rulesDigest: digestRules(proxies.length === 0 ? rules : [...rules, { redirects: proxies }], basicAuth),
+  }
 }
 
 /** Returns the digest of the rules and of the users, or `undefined` without rules. */

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http'
+import type { UpstreamNote } from '../send/observation.ts'
 import type { Answer } from '../site/site.ts'
 
 /** A request and its finished answer. */
@@ -24,6 +25,8 @@ export interface Exchange {
   readonly time?: number
   /** Node's error code, if the request could not be parsed. */
   readonly error?: string
+  /** The target that the request was forwarded to; absent without one. */
+  readonly upstream?: UpstreamNote | undefined
 }
 
 /** The fields of a request that could not be parsed. */

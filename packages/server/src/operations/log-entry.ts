@@ -21,6 +21,11 @@ export interface LogEntry {
   readonly userAgent: string | undefined
   readonly aborted: true | undefined
   readonly error: string | undefined
+  /** The `from` of the rule that forwarded the request. */
+  readonly upstream: string | undefined
+  readonly upstreamStatus: number | undefined
+  /** Milliseconds until the head of the target's answer. */
+  readonly upstreamTime: number | undefined
   /** Whether the request asked for a hashed file of an unavailable build. */
   readonly skewMiss: true | undefined
   /** The build of the hashed file in `Referer`, if known. */
@@ -30,7 +35,7 @@ export interface LogEntry {
 /** Creates a line of the JSON log; `undefined` fields are omitted. */
 export function toLogEntry(exchange: Exchange, whole: Site | undefined): LogEntry {
   const site = whole && siteFor(whole, exchange.request.url ?? '')
-  const { request, address, status, coding, cache, bytes, milliseconds, isAborted } = exchange
+  const { request, address, status, coding, cache, bytes, milliseconds, isAborted, upstream } = exchange
   const { host, referer, userAgent } = readLoggedFields(request.rawHeaders)
   const isMiss = site !== undefined && wasSkewMiss(exchange, site)
   return {
@@ -43,15 +48,22 @@ export function toLogEntry(exchange: Exchange, whole: Site | undefined): LogEntr
     coding: escapeControls(coding),
     cache,
     bytes,
-    durationMs: milliseconds === undefined ? undefined : Math.round(milliseconds * 1000) / 1000,
+    durationMs: rounded(milliseconds),
     buildId: site?.buildId ?? '',
     referer: referer && escapeControls(referer),
     userAgent: userAgent && escapeControls(userAgent),
     aborted: isAborted ? true : undefined,
-    error: exchange.error,
+    error: exchange.error ?? upstream?.error,
+    upstream: upstream?.rule,
+    upstreamStatus: upstream?.status,
+    upstreamTime: rounded(upstream?.milliseconds),
     skewMiss: isMiss ? true : undefined,
     refererBuildId: isMiss && referer !== undefined ? buildOfReferer(site, referer) : undefined,
   }
+}
+
+function rounded(milliseconds: number | undefined): number | undefined {
+  return milliseconds === undefined ? undefined : Math.round(milliseconds * 1000) / 1000
 }
 
 /** Returns whether an answer is the 404 of a hashed file of an unavailable build. */

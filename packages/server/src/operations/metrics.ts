@@ -38,7 +38,7 @@ export async function createMetrics(
   client.collectDefaultMetrics({ register: registry })
   const registers = [registry]
 
-  const { byLabels, totals, durations, observer } = createRequestCounts(currentSite)
+  const { byLabels, totals, durations, upstreams, observer } = createRequestCounts(currentSite)
   const engine = onceATurn(readEngine)
   void new client.Counter({
     name: 'serve_dist_requests_total',
@@ -52,6 +52,21 @@ export async function createMetrics(
     },
   })
   const { Counter, Gauge } = client
+  for (const [name, help, read] of [
+    ['requests', 'Forwarded requests, by rule and class of status (failed: no answer).', 'count'],
+    ['seconds', "Time until the heads of the targets' answers, by rule and class of status.", 'seconds'],
+  ] as const) {
+    void new Counter({
+      name: `serve_dist_upstream_${name}_total`,
+      help,
+      labelNames: ['rule', 'status'],
+      registers,
+      collect() {
+        this.reset()
+        for (const each of upstreams.values()) this.inc(each.labels, each[read])
+      },
+    })
+  }
   const numbers: readonly [typeof Counter | typeof Gauge, name: string, help: string, read: () => number][] =
     [
       [

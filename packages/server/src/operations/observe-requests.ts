@@ -74,6 +74,7 @@ function describe(response: ServerResponse, noted: Observation): Exchange {
     savedBytes: hasBody && !isAborted ? (answer?.savedBytes ?? 0) : 0,
     milliseconds,
     isAborted,
+    upstream: noted.upstream,
   }
 }
 

@@ -21,7 +21,7 @@ export interface OperationsOptions {
    */
   readonly ops?: OpsAddress | 'primary'
   /**
-   * The proxies whose client addresses are logged: their number, or a comma-separated list of addresses,
+   * The proxies whose client addresses are logged and forwarded: their number, or a comma-separated list of addresses,
    * ranges (CIDR) and the names `loopback`, `linklocal`, `uniquelocal`.
    * @default none: the log has the address of the connection's peer
    */

@@ -1,6 +1,7 @@
 import type { AnswerSummary, Exchange } from './exchange.ts'
 import { wasSkewMiss } from './log-entry.ts'
 import type { RequestObserver } from './observe-requests.ts'
+import type { UpstreamNote } from '../send/observation.ts'
 import type { Site } from '../site/site.ts'
 
 /**
@@ -20,6 +21,8 @@ export interface RequestCounts {
   readonly byLabels: ReadonlyMap<string, LabelledCount>
   readonly totals: Readonly<typeof noTotals>
   readonly durations: Readonly<Durations>
+  /** Forwarded requests by rule and class of status. */
+  readonly upstreams: ReadonlyMap<string, UpstreamCount>
   /** Updates the counts. */
   readonly observer: RequestObserver
 }
@@ -27,6 +30,14 @@ export interface RequestCounts {
 interface LabelledCount {
   readonly labels: { readonly status: string; readonly coding: string; readonly cache: string }
   count: number
+}
+
+interface UpstreamCount {
+  /** `status` is `failed` if the target sent no answer. */
+  readonly labels: { readonly rule: string; readonly status: string }
+  count: number
+  /** The time until the heads of the answers. */
+  seconds: number
 }
 
 /** Counts of durations per bucket; the last bucket has no upper bound. */
@@ -40,6 +51,7 @@ const noTotals = { begun: 0, ended: 0, aborted: 0, dropped: 0, sent: 0, saved: 0
 /** @param currentSite - returns the current site; `undefined` before the first build is loaded. */
 export function createRequestCounts(currentSite: () => Site | undefined): RequestCounts {
   const byLabels = new Map<string, LabelledCount>()
+  const upstreams = new Map<string, UpstreamCount>()
   const totals = { ...noTotals }
   const byDuration = durationBuckets.map(() => 0).concat(0)
   const durations = { seconds: 0, byDuration }
@@ -50,6 +62,16 @@ export function createRequestCounts(currentSite: () => Site | undefined): Reques
     const known = byLabels.get(key)
     if (known === undefined) byLabels.set(key, { labels, count: 1 })
     else known.count += 1
+  }
+
+  function countUpstream({ rule, status, milliseconds = 0 }: UpstreamNote): void {
+    if (rule === undefined) return
+    const labels = { rule, status: status === undefined ? 'failed' : classOfStatus(status) }
+    const key = Object.values(labels).join(' ')
+    const known = upstreams.get(key) ?? { labels, count: 0, seconds: 0 }
+    known.count += 1
+    known.seconds += milliseconds / 1000
+    upstreams.set(key, known)
   }
 
   function countDuration(seconds: number): void {
@@ -74,16 +96,21 @@ export function createRequestCounts(currentSite: () => Site | undefined): Reques
       totals.sent += exchange.bytes
       totals.saved += exchange.savedBytes
       countLabels(exchange)
+      if (exchange.upstream !== undefined) countUpstream(exchange.upstream)
       if (exchange.milliseconds !== undefined) countDuration(exchange.milliseconds / 1000)
     },
   }
-  return { byLabels, totals, durations, observer }
+  return { byLabels, totals, durations, upstreams, observer }
+}
+
+function classOfStatus(status: number): string {
+  return `${Math.floor(status / 100)}xx`
 }
 
 /** Returns the metric labels of an answer. */
 export function labelsOf({ status, coding, cache }: AnswerSummary): LabelledCount['labels'] {
   return {
-    status: `${Math.floor(status / 100)}xx`,
+    status: classOfStatus(status),
     // An application may send arbitrary codings, which must not create arbitrary time series.
     coding: knownCodings.has(coding) ? coding : 'other',
     cache,

@@ -65,7 +65,7 @@ export function createAddressReader(trust: ProxyTrust | undefined): AddressReade
 }
 
 /** The peer of a unix socket has no address; the permissions of the socket's file control its access. */
-function trustsPeer(trust: ProxyTrust, address: string, hops: number): boolean {
+export function trustsPeer(trust: ProxyTrust, address: string, hops: number): boolean {
   return (address === '' && hops === 0) || trust(address, hops)
 }
 

@@ -22,13 +22,18 @@ export interface RequestPath {
  * `malformed` (400): an invalid escape, a control character such as an encoded NUL, a fragment, or a scheme
  * other than HTTP's. `unclean` (404): a dot segment, an empty segment or a backslash. Such paths are not
  * repaired.
+ *
+ * @param acceptsUnclean - whether to return such paths instead of `unclean`.
  */
-export function parseRequestPath(target: string): RequestPath | 'malformed' | 'unclean' {
+export function parseRequestPath(
+  target: string,
+  acceptsUnclean = false,
+): RequestPath | 'malformed' | 'unclean' {
   const { path, query } = splitTarget(target) ?? {}
   const pieces = path === undefined ? undefined : decodePieces(path)
   if (query === undefined || pieces === undefined || pieces.some((piece) => unfitCharacter.test(piece)))
     return 'malformed'
-  if (!isClean(pieces.join('%'))) return 'unclean'
+  if (!acceptsUnclean && !isClean(pieces.join('%'))) return 'unclean'
   return {
     path: pieces.map((piece, index) => (index % 2 === 0 ? encodePath(piece) : piece)).join(''),
     query: escapeOctets(query),

@@ -1,9 +1,10 @@
-import type { PolicyRules, ServingRules } from '@serve-dist/manifest'
+import type { PolicyRules, RedirectRule, ServingRules } from '@serve-dist/manifest'
 import { readConfig, readConfigFile, type ServeDistConfig } from './read-config.ts'
 
 interface RuleFlags extends Pick<ServingRules, 'fallback' | 'health'> {
   readonly config?: string
   readonly csp?: CspMode
+  readonly proxy?: readonly RedirectRule[]
 }
 
 /** The mode of the policy. The configuration contains its directives. */
@@ -27,9 +28,10 @@ export async function openRules(folder: string, flags: RuleFlags): Promise<() =>
 }
 
 function combine(config: ServeDistConfig, flags: RuleFlags): ServingRules {
-  const { fallback, health, csp } = flags
+  const { fallback, health, csp, proxy } = flags
   return {
     ...config,
+    ...(proxy !== undefined && { redirects: [...proxy, ...(config.redirects ?? [])] }),
     ...(fallback !== undefined && { fallback }),
     ...(health !== undefined && { health }),
     ...(csp !== undefined && { csp: withMode(config.csp, csp) }),
@@ -37,10 +39,14 @@ function combine(config: ServeDistConfig, flags: RuleFlags): ServingRules {
 }
 
 /** Reads the rules that a server in this folder would use, for commands that inspect its answers. */
-export async function readRulesAsServed({ config }: Pick<RuleFlags, 'config'>): Promise<ServingRules> {
+export async function readRulesAsServed({
+  config,
+  proxy,
+}: Pick<RuleFlags, 'config' | 'proxy'>): Promise<ServingRules> {
   const csp = cspModes.find((mode) => mode === process.env['CSP'])
   return await readRules(process.cwd(), {
     ...(config !== undefined && { config }),
+    ...(proxy !== undefined && { proxy }),
     ...(csp !== undefined && { csp }),
   })
 }

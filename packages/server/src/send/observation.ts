@@ -19,6 +19,20 @@ export interface Observation {
   refusal: Refusal | undefined
   /** The build's answer; `undefined` for answers of an application. */
   answer: Answer | undefined
+  /** The target of a rule that forwarded the request; absent without one. */
+  upstream?: UpstreamNote
+}
+
+/** What is known about a forwarded request. */
+export interface UpstreamNote {
+  /** The `from` of the rule. */
+  readonly rule?: string
+  /** The status that the target sent; absent if it sent none. */
+  readonly status?: number
+  /** Milliseconds until the head of the target's answer. */
+  readonly milliseconds?: number
+  /** Why the target failed. */
+  readonly error?: string | undefined
 }
 
 /** A refusal of a request that Node cannot parse. */

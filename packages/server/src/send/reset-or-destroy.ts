@@ -1,12 +1,17 @@
-import type { ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import { callOriginal } from './intercept.ts'
 
 /** Answers of applications may have no length, unlike our own. */
 const madeByApplications = new WeakSet<ServerResponse>()
 
-/** Marks the answer of an application, which may have no length. */
+/**
+ * Marks the answer of an application or of another server, which may have no length. Its method `destroy`
+ * then resets the connection if needed.
+ */
 export function markApplicationResponse(response: ServerResponse): void {
   madeByApplications.add(response)
+  if (response.req.httpVersionMajor === 1) response.destroy = destroyPart
 }
 
 /**
@@ -35,4 +40,24 @@ export function resetOrDestroy(socket: Socket, response: ServerResponse | undefi
 /** TLS has its own end message, a unix socket has no reset, and an ended socket cannot be reset. */
 function canBeReset(socket: Socket): boolean {
   return socket.remoteFamily !== undefined && !('encrypted' in socket) && socket.writable
+}
+
+/**
+ * Destroys the response if the client closes its half of the connection. Applications expect this default of Node, while
+ * a client with a closed half may still read a file.
+ */
+export function destroyWithClient(
+  { socket, httpVersionMajor }: IncomingMessage,
+  response: ServerResponse,
+): void {
+  if (httpVersionMajor !== 1) return
+  const leave = (): void => void response.destroy()
+  socket.once('end', leave)
+  response.once('close', () => socket.off('end', leave))
+}
+
+function destroyPart(this: ServerResponse, error?: Error): ServerResponse {
+  if (this.socket !== null && !this.destroyed) resetOrDestroy(this.socket, this, error)
+  callOriginal(this, 'destroy', [error])
+  return this
 }

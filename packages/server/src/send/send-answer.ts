@@ -25,6 +25,8 @@ export function sendAnswer(
   } else if (content.kind === 'memory') {
     writeHead(response, answer)
     response.end(content.bytes)
+  } else if (content.kind === 'proxied') {
+    sendFailure(response, new Error(`${content.rule.from}: this host cannot forward requests`), report)
   } else {
     streamFile(response, { answer, content }, report)
   }

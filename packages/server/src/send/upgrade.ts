@@ -18,6 +18,11 @@ export function offerUpgrade(response: ServerResponse, upgrade: Upgrade): void {
   offered.set(response, upgrade)
 }
 
+/** Returns whether a handler can take the connection. */
+export function isUpgradeOffered(response: ServerResponse): boolean {
+  return offered.has(response)
+}
+
 /**
  * Takes the connection of an upgrade request; returns `undefined` for other requests. The response counts
  * as a running 101 until the connection is closed. The connection has no timeouts afterwards.

@@ -3,12 +3,13 @@ import { notFound } from '../site/answers.ts'
 import { fallbackFor } from '../site/decide.ts'
 import { siteFor } from '../site/select-part.ts'
 import { isMissingAsset } from '../site/missing-asset.ts'
-import { sendAnswer } from '../send/send-answer.ts'
+import { sendContinue } from '../send/continue.ts'
+import { sendAnswer, sendFailure } from '../send/send-answer.ts'
 import { requireCredentials } from '../access/require-credentials.ts'
 import { answerHealth } from '../operations/answer-health.ts'
 import { allowHosts } from '../transport/allow-hosts.ts'
-import { createHandlerFor } from '../hosts/handler.ts'
-import { withReportsOnce } from '../hosts/handler-options.ts'
+import { createHandlerFor, type Forward } from '../hosts/handler.ts'
+import { printProblem, withReportsOnce } from '../hosts/handler-options.ts'
 import { allowQueueNarrowing } from '../transport/drain-backlog.ts'
 import { coalesceRuns } from '../files/coalesce-runs.ts'
 import type { BuildSource } from '../load/build-source.ts'
@@ -20,7 +21,9 @@ import type { RunningEngine } from '../native/choose-engine.ts'
 import { openTransport } from './open-transport.ts'
 import { type PreparedStart, prepareStart } from './prepare-start.ts'
 import { selectBuildPlace, type ResolvedServeOptions, type ServeOptions } from './serve-options.ts'
+import { findProxying } from '../site/redirects.ts'
 import type { Site } from '../site/site.ts'
+import type { Proxy } from '../proxy/forward.ts'
 import type { Operations } from '../operations/start-operations.ts'
 import type { ResolvedLiveSiteOptions } from '../load/load-options.ts'
 import type { ServingRules } from '@serve-dist/manifest'
@@ -131,13 +134,16 @@ export async function serveStaged(
   // 3. The handlers: the table, then the application.
   const handlerOptions = withReportsOnce(resolved.handler)
   const { ssr } = resolved
+  const proxy = findProxying(live.current) && (await openProxy(live, resolved).catch(giveUp))
+  const forward = proxy?.forward ?? refuseToForward
   const handle = createHandlerFor(
     ssr === undefined ? 'standalone' : 'before-application',
     live,
     handlerOptions,
+    forward,
   )
   // Requests that the application passes on get the fallback.
-  const handlePassedOn = createHandlerFor('after-application', live, handlerOptions)
+  const handlePassedOn = createHandlerFor('after-application', live, handlerOptions, forward)
   const application =
     ssr === undefined
       ? undefined
@@ -149,7 +155,7 @@ export async function serveStaged(
           handle(request, response, () => {
             if (isMissingAsset(siteFor(live.current, request.url ?? ''), request.url ?? ''))
               sendAnswer(response, notFound)
-            else application.answer(request, response)
+            else sendContinue(response, () => application.answer(request, response))
           })
   const role = application === undefined ? 'standalone' : 'middleware'
   const guard = requireCredentials(answer, live, (site) => fallbackFor(site, role, resolved.handler.fallback))
@@ -160,8 +166,8 @@ export async function serveStaged(
 
   // 4. The transport and its address.
   const takes = {
-    takesUploads: application !== undefined,
-    takesUpgrades: application?.takesUpgrades ?? false,
+    takesUploads: application !== undefined || proxy !== undefined,
+    takesUpgrades: application?.takesUpgrades === true || proxy !== undefined,
   }
   const watcher = operations === undefined ? {} : { watcher: operations }
   const { onProblem } = handlerOptions
@@ -212,6 +218,7 @@ export async function serveStaged(
     const redirectsClosed = redirects?.transport.drain(resolved.gracePeriod)
     await transport.drain(resolved.gracePeriod)
     await redirectsClosed
+    await proxy?.close()
     live.close()
     await guard.close()
     await operations?.close()
@@ -273,6 +280,22 @@ async function openApplication(
   }
   const { startApplication } = await import('../application/mount-application.ts')
   return await startApplication(file, passOn)
+}
+
+async function openProxy(
+  live: StagedSite,
+  { operations: { trustProxy } }: ResolvedServeOptions,
+): Promise<Proxy> {
+  const { openProxy: open } = await import('../proxy/forward.ts')
+  return await open({ currentSite: () => live.current, trustProxy, onProblem: printProblem })
+}
+
+/** A build that was loaded later has the first rule that proxies. */
+const refuseToForward: Forward = (request, response, { rule }) => {
+  const problem = new Error(
+    `${rule.from}: no rule proxied when the server started. Restart the server to forward requests.`,
+  )
+  sendFailure(response, problem, printProblem)
 }
 
 async function openRedirects(

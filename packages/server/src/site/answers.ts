@@ -1,5 +1,7 @@
 import type { ByteRange } from '../protocol/byte-range.ts'
-import { extendVary, overrideFields } from '../protocol/field-list.ts'
+import type { FieldValues } from '@serve-dist/manifest'
+import { collectOverrides, extendVary, overrideFields } from '../protocol/field-list.ts'
+import { findField } from '../protocol/request-head.ts'
 import { memoizeWeakly } from './memoize-weakly.ts'
 import { okAnswer, retryAfter, varyOf } from './representation-answers.ts'
 import type { Answer, AnswerContent, Redirect, Resource } from './site.ts'
@@ -15,10 +17,13 @@ const reasons = {
   405: 'Method Not Allowed',
   406: 'Not Acceptable',
   412: 'Precondition Failed',
+  413: 'Content Too Large',
   416: 'Range Not Satisfiable',
   421: 'Misdirected Request',
   500: 'Internal Server Error',
+  502: 'Bad Gateway',
   503: 'Service Unavailable',
+  504: 'Gateway Timeout',
 }
 // Browsers keep a preflight answer for one day at most.
 const preflightFields = [
@@ -48,6 +53,13 @@ export const misdirectedRequest: Answer = errorAnswer(421)
 export const internalServerError: Answer = errorAnswer(500)
 /** 503: a store is unreachable, or too many passwords wait for their comparison (RFC 9110 §15.6.4). */
 export const serviceUnavailable: Answer = errorAnswer(503, ['Retry-After', '5'])
+
+/** 413: a request for a proxied path has a body above the limit of the rule. */
+export const contentTooLarge: Answer = errorAnswer(413)
+/** 502: the target of a proxied path failed. */
+export const badGateway: Answer = errorAnswer(502)
+/** 504: the target of a proxied path is too slow. */
+export const gatewayTimeout: Answer = errorAnswer(504)
 
 /** Returns the error to send if the body of an answer cannot be opened. */
 export function failedAnswer(status: unknown): Answer {
@@ -79,6 +91,30 @@ export function optionsAnswer(resource?: Resource): Answer {
       [...plainOptionsAnswer.fields, ...preflightFields],
       new Map([...overrides].filter(([name]) => isForPreflight(name))),
     ),
+    content: noContent,
+  }
+}
+
+const proxiedMethods = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS'
+
+/**
+ * Returns 204 for a preflight (Fetch §4.8) of a proxied path, if the rule allows other origins. Otherwise the
+ * target answers.
+ *
+ * @param fields - the fields that the rule sets.
+ */
+export function proxyPreflight(
+  { method, rawHeaders }: { readonly method?: string | undefined; readonly rawHeaders: readonly string[] },
+  fields: FieldValues,
+): Answer | undefined {
+  if (method !== 'OPTIONS' || findField(rawHeaders, 'access-control-request-method') === -1) return undefined
+  const overrides = collectOverrides([fields])
+  if (typeof overrides.get('access-control-allow-origin')?.value !== 'string') return undefined
+  const all = ['Allow', proxiedMethods, 'Cache-Control', 'no-store', ...preflightFields]
+  all[5] = proxiedMethods
+  return {
+    status: 204,
+    fields: overrideFields(all, new Map([...overrides].filter(([name]) => isForPreflight(name)))),
     content: noContent,
   }
 }

@@ -1,6 +1,13 @@
+import { joinFirstNames } from '@serve-dist/foundation/text/join-first-names'
 import type { RedirectRule } from '@serve-dist/manifest'
 import { pageUrls, redirectedPageUrl } from './page-urls.ts'
-import { compileRedirects, forcedRedirects, matchRedirect, type RedirectMatch } from './redirects.ts'
+import {
+  compileRedirects,
+  forcedRedirects,
+  isProxying,
+  matchRedirect,
+  type RedirectMatch,
+} from './redirects.ts'
 import { encodePath } from '../protocol/request-path.ts'
 import type { Entry, Redirect, RedirectPattern, Resource, Site } from './site.ts'
 
@@ -60,20 +67,38 @@ export function buildTable({ base, resources, redirects, made, kept }: TablePart
 
   const { patterns, problems } = compileRedirects(redirects, table)
   for (const { path, make } of kept) if (!table.has(path)) table.set(path, make())
-  applyForced(table, forcedRedirects(patterns))
-  return { table, redirects: patterns, problems }
+  const proxied = applyForced(table, forcedRedirects(patterns))
+  const hidden = [...proxied].map(
+    ([from, paths]) => `the rule ${from} also proxies paths of the build: ${joinFirstNames(paths)}`,
+  )
+  return { table, redirects: patterns, problems: [...problems, ...hidden] }
 }
 
-/** Applies the rules with `force`. Only these replace entries of the table. */
-function applyForced(table: Map<string, Entry>, patterns: readonly RedirectPattern[]): void {
-  if (patterns.length === 0) return
+/**
+ * Applies the rules with `force`. Only these replace entries of the table.
+ *
+ * @returns the paths of files that each rule proxies.
+ */
+function applyForced(
+  table: Map<string, Entry>,
+  patterns: readonly RedirectPattern[],
+): ReadonlyMap<string, string[]> {
+  const proxied = new Map<string, string[]>()
+  if (patterns.length === 0) return proxied
   for (const [path, entry] of table) {
     const match = matchRedirect(patterns, path)
-    if (match !== undefined) table.set(path, entryFor(match, entry))
+    if (match === undefined) continue
+    const next = entryFor(match, entry)
+    table.set(path, next)
+    if (next.kind !== 'proxied' || entry.kind !== 'resource') continue
+    const { from } = next.rule
+    proxied.set(from, [...(proxied.get(from) ?? []), path])
   }
+  return proxied
 }
 
-function entryFor({ status, location, target }: RedirectMatch, entry: Entry): Entry {
+function entryFor({ status, location, target, rule }: RedirectMatch, entry: Entry): Entry {
+  if (isProxying(rule)) return { kind: 'proxied', rule }
   if (status === 503) {
     // Open tabs need the hashed assets of their build.
     const isHashed = entry.kind === 'resource' && entry.cacheControl.includes('immutable')

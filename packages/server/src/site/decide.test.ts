@@ -360,8 +360,8 @@ describe('decide', () => {
 })
 
 function lengthOf({ content }: Answer): number {
-  if (content.kind === 'none') return 0
-  return content.kind === 'memory' ? content.bytes.length : content.end - content.first
+  if (content.kind === 'memory') return content.bytes.length
+  return content.kind === 'file' ? content.end - content.first : 0
 }
 
 /** Returns the contradictions in an answer. */

@@ -17,12 +17,13 @@ import { type ByteRange, parseByteRange } from '../protocol/byte-range.ts'
 import type { DecisionTrace } from './decision-trace.ts'
 import { evaluatePreconditions, ifRangeHolds } from './evaluate-preconditions.ts'
 import { isNavigation } from '../protocol/is-navigation.ts'
-import { forcedRedirects, matchRedirect, type RedirectMatch } from './redirects.ts'
 import { isSkewMiss } from './missing-asset.ts'
+import { forwardedTarget, hasDotSegment } from './proxy-target.ts'
+import { forcedRedirects, isProxying, matchRedirect, type RedirectMatch } from './redirects.ts'
 import { notFoundAnswer, notModifiedAnswer, okAnswer, unavailableAnswer } from './representation-answers.ts'
 import type { RequestFields } from '../protocol/request-fields.ts'
 import { parseRequestPath, type RequestPath } from '../protocol/request-path.ts'
-import type { Answer, Representation, Resource, Site } from './site.ts'
+import type { Answer, ProxyPattern, Representation, Resource, Site } from './site.ts'
 
 /**
  * Decides the answer to a request (steps 2 to 7 of `hosts/handler.ts`). It is a pure function of the site
@@ -55,7 +56,7 @@ export function decide(
       // RFC 9110 §9.3.7: `*` refers to the server as a whole.
       const isServerWide = method === 'OPTIONS' && target === '*'
       trace?.({ code: isServerWide ? 'asterisk-target' : 'unclean-path' })
-      return isServerWide ? optionsAnswer() : undefined
+      return isServerWide ? optionsAnswer() : decideUnclean(site, target, fallback, trace)
     }
     path = parsed.path
     query = parsed.query
@@ -73,6 +74,7 @@ export function decide(
   }
   trace?.({ code: 'known-path', path, entry })
 
+  if (entry.kind === 'proxied') return forwardTo(entry.rule, { path, sent: target }, trace)
   if (entry.kind === 'hidden') {
     if (entry.status === 503) return unavailable(entry.page, request, trace)
     return isGetOrHead(request) ? (notFoundPage(entry.page, request, trace) ?? notFound) : undefined
@@ -227,6 +229,43 @@ function rangeOf(
   return range
 }
 
+/**
+ * Forwards a request. Dot segments are refused, so that no request reaches a target by the prefix of
+ * another rule.
+ */
+function forwardTo(
+  rule: ProxyPattern,
+  request: { readonly path: string; readonly sent: string },
+  trace: DecisionTrace | undefined,
+): Answer {
+  if (hasDotSegment(request.path)) {
+    trace?.({ code: 'proxied-dot-segment', rule })
+    return badRequest
+  }
+  const target = forwardedTarget(rule.form, rule.proxy, request)
+  trace?.({ code: 'proxied', rule, target })
+  return { status: 200, fields: [], content: { kind: 'proxied', rule, target } }
+}
+
+/** Only targets of rules get paths with empty segments, dot segments and backslashes. */
+function decideUnclean(
+  site: Site,
+  sent: string,
+  fallback: UnknownPathFallback,
+  trace: DecisionTrace | undefined,
+): Answer | undefined {
+  const parsed = parseRequestPath(sent, true)
+  if (typeof parsed === 'string') return undefined
+  const { path, query } = parsed
+  const rule = matchRule(site, path, fallback, query)?.rule
+  return isProxying(rule) && mayProxy(site, path, rule) ? forwardTo(rule, { path, sent }, trace) : undefined
+}
+
+/** Missing hashed assets are a 404, unless a rule has `force` or names the assets. */
+function mayProxy(site: Site, path: string, rule: ProxyPattern): boolean {
+  return rule.force || !isAsset(site, path) || isAsset(site, rule.form[0])
+}
+
 interface UnknownPath {
   readonly parsed: RequestPath
   readonly fallback: UnknownPathFallback
@@ -240,10 +279,13 @@ function decideUnknown(
   trace: DecisionTrace | undefined,
 ): Answer | undefined {
   trace?.({ code: 'unknown-path', path })
-  const rule = matchRule(site, path, fallback, query)
-  if (rule?.status === 503) return decideUnavailable(site, request, rule, trace)
+  const match = matchRule(site, path, fallback, query)
+  if (match?.status === 503) return decideUnavailable(site, request, match, trace)
+  if (isProxying(match?.rule)) {
+    if (mayProxy(site, path, match.rule)) return forwardTo(match.rule, { path, sent: request.target }, trace)
+    return trace?.({ code: 'rule-not-for-assets', match })
+  }
   if (!isGetOrHead(request)) {
-    const match = rule
     // A rule with a page answers only navigations. It does not make the path known.
     if (match === undefined || match.status === 404 || match.target?.isPage === true) {
       return trace?.({ code: 'unknown-path-method' })
@@ -251,17 +293,17 @@ function decideUnknown(
     trace?.({ code: 'rule-makes-path-known', match })
     return decideOtherMethod(request.method, match.target, trace)
   }
-  const match = chooseFallback(site, { path, query, fallback }, trace)
-  if (match === undefined) return undefined
-  if (match.isForNavigations && !isNavigation(request, path))
-    return trace?.({ code: 'navigations-only', match })
-  trace?.({ code: match.target === undefined ? 'redirect-rule' : 'fallback', match })
-  if (match.target === undefined) return redirectTo(match, match.query ?? query)
+  const found = chooseFallback(site, { path, query, fallback }, trace)
+  if (found === undefined) return undefined
+  if (found.isForNavigations && !isNavigation(request, path))
+    return trace?.({ code: 'navigations-only', match: found })
+  trace?.({ code: found.target === undefined ? 'redirect-rule' : 'fallback', match: found })
+  if (found.target === undefined) return redirectTo(found, found.query ?? query)
   const answer =
-    match.status === 404
-      ? notFoundPage(match.target, request, trace)
-      : decideResource(match.target, request, trace)
-  return answer !== undefined && match.isForNavigations ? withNavigationVary(answer) : answer
+    found.status === 404
+      ? notFoundPage(found.target, request, trace)
+      : decideResource(found.target, request, trace)
+  return answer !== undefined && found.isForNavigations ? withNavigationVary(answer) : answer
 }
 
 /**
@@ -362,12 +404,19 @@ function decideUnavailable(
 
 /** Returns the 503 of a maintenance: only navigations get its page. */
 function unavailable(page: Resource | undefined, request: RequestFields, trace?: DecisionTrace): Answer {
+  const path = request.target.replace(/\?.*$/s, '')
   const weights = codingWeights(request.acceptEncoding)
   const selected =
-    page === undefined || !isNavigation(request) ? undefined : selectRepresentation(page, weights)
+    page === undefined || !isNavigation(request, path) ? undefined : selectRepresentation(page, weights)
   if (page === undefined || selected === undefined) return bareUnavailable(page)
   trace?.({ code: 'sent', resource: page, representation: selected })
   return unavailableAnswer(selected, page)
+}
+
+/** Returns a page as the body of an error, or `undefined` if the client accepts none of its codings. */
+export function errorPage(page: Resource, request: RequestFields, status: number): Answer | undefined {
+  const answer = notFoundPage(page, request)
+  return answer && { ...answer, status }
 }
 
 /** Returns the page of a 404, or `undefined` if the client accepts none of its codings. */

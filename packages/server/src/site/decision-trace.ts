@@ -1,6 +1,6 @@
 import type { ByteRange } from '../protocol/byte-range.ts'
 import type { RedirectMatch } from './redirects.ts'
-import type { Entry, Representation, Resource } from './site.ts'
+import type { Entry, ProxyPattern, Representation, Resource } from './site.ts'
 
 /**
  * Receives the reasons for an answer, in the order in which `decide` finds them.
@@ -27,6 +27,8 @@ type PathReason =
   | { readonly code: 'unavailable'; readonly match: RedirectMatch }
 
 type UnknownPathReason =
+  | { readonly code: 'proxied'; readonly rule: ProxyPattern; readonly target: string }
+  | { readonly code: 'proxied-dot-segment'; readonly rule: ProxyPattern }
   | { readonly code: 'redirect-rule' | 'fallback' | 'navigations-only'; readonly match: RedirectMatch }
   | { readonly code: 'rule-not-for-assets'; readonly match: RedirectMatch }
   | { readonly code: 'no-fallback' | 'outside-base' | 'no-page-for-assets' | 'no-fallback-page' }

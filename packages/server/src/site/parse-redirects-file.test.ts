@@ -16,6 +16,14 @@ describe('parseRedirectsFile', () => {
       '/a/* https://b.example/:splat 308!',
       { from: '/a/*', to: 'https://b.example/:splat', status: 308, force: true },
     ],
+    [
+      '/api/* https://api.example/:splat 200!',
+      { from: '/api/*', to: 'https://api.example/:splat', status: 200, force: true },
+    ],
+    [
+      '/api/* unix:/run/api.sock:/v1/:splat 200',
+      { from: '/api/*', to: 'unix:/run/api.sock:/v1/:splat', status: 200, force: false },
+    ],
   ])('reads %j', (line, rule) => {
     expect(parseRedirectsFile(`# rules\n\n${line}\n`)).toEqual({ rules: [rule], problems: [] })
   })
@@ -28,7 +36,7 @@ describe('parseRedirectsFile', () => {
     ['/a /b 301 Country=de', 'the condition Country=de is not supported'],
     ['/a /b Language=de', 'the condition Language=de is not supported'],
     ['/a /b 418', 'status 418 is not supported'],
-    ['/api/* https://api.example/:splat 200', 'proxying to https://api.example/:splat is not supported'],
+    ['/api/* https://api.example/?a 200', 'to: expected an address such as'],
     ['https://old.example/* /new', 'from: expected a path'],
     ['/a //evil.example', 'to: expected a path'],
   ])('reports and skips %j', (line, problem) => {

@@ -3,8 +3,8 @@ import type { ParsedFile } from './parse-headers-file.ts'
 
 /**
  * Parses a `_redirects` file in the format of Netlify and Cloudflare Pages: one rule per line, `from to
- * [name=value …] to [status][!]`. Conditions on country, language and role, and proxying to other hosts, are not supported.
- * Such rules are skipped and reported.
+ * [name=value …] to [status][!]`. Status 200 with an address proxies. Conditions on country, language and role are not
+ * supported. Such rules are skipped and reported.
  */
 export function parseRedirectsFile(text: string): ParsedFile<RedirectRule> {
   const rules: RedirectRule[] = []
@@ -24,7 +24,7 @@ export function parseRedirectsFile(text: string): ParsedFile<RedirectRule> {
 
 /** Returns the rule, or a problem. */
 function readRule([from = '', ...rest]: readonly string[]): RedirectRule | string {
-  const to = rest.find((word) => /^(?:\/|https?:)/.test(word))
+  const to = rest.find((word) => /^(?:\/|https?:|unix:)/.test(word))
   if (to === undefined) return `"${from}" has no target. Write "from to [status]".`
   const place = rest.indexOf(to)
   const parameters = rest.slice(0, place)
@@ -37,7 +37,6 @@ function readRule([from = '', ...rest]: readonly string[]): RedirectRule | strin
   if (status === undefined)
     return `status ${digits} is not supported. Use one of ${redirectStatuses.join(', ')}.`
   if (conditions.length > 0) return `the condition ${conditions.join(' ')} is not supported. Remove the rule.`
-  if (status === 200 && !to.startsWith('/')) return `proxying to ${to} is not supported. Use a reverse proxy.`
   const query = Object.fromEntries(new URLSearchParams(parameters.join('&')))
   return checked({
     from,

@@ -4,7 +4,8 @@ import { encodeWrittenPath, matchPath, parsePathPattern, type PathPattern } from
 import { matchQuery } from './match-query.ts'
 import { memoizeWeakly } from './memoize-weakly.ts'
 import { findPlaces, indexPatterns } from './pattern-index.ts'
-import type { Entry, RedirectPattern, Resource } from './site.ts'
+import { proxyTargetOf, writtenAddress } from './proxy-target.ts'
+import type { Entry, ProxyPattern, RedirectPattern, Resource, Site } from './site.ts'
 
 /** The result of the first rule that matches a path. */
 export interface RedirectMatch {
@@ -44,7 +45,7 @@ export function compileRedirects(
   }
   const hasFile = (pattern: RedirectPattern): boolean => {
     const { from, to, status, target } = pattern
-    if (!isRewrite(pattern) || target !== undefined) return true
+    if (!isRewrite(pattern) || target !== undefined || isProxying(pattern)) return true
     if (status !== 503) return leaveOut(pattern, `the build has no file ${to} for status ${status}`)
     problems.push(`the rule of ${from} has status 503, but no page: the build has no file ${to}`)
     return true
@@ -56,7 +57,39 @@ export function compileRedirects(
     leaveOut(pattern, `${pattern.to} redirects back to it in an endless loop`)
     endless.add(pattern)
   }
+  for (const [{ from }, earlier] of findCovered(all)) {
+    problems.push(`the rule ${from} never matches: the rule ${earlier.from} before it proxies its paths`)
+  }
   return { patterns: endless.size === 0 ? all : all.filter((pattern) => !endless.has(pattern)), problems }
+}
+
+/** Yields the rules whose requests all go to an earlier rule that proxies, with this rule. */
+function* findCovered(all: readonly RedirectPattern[]): Generator<[RedirectPattern, RedirectPattern]> {
+  const covering = new Map<string, RedirectPattern>()
+  for (const rule of all) {
+    const [start = '', star] = rule.form
+    const parts = (star === undefined ? `${start}/` : start).split('/')
+    for (let count = 1; count < parts.length; count += 1) {
+      const earlier = covering.get(`${parts.slice(0, count).join('/')}/`)
+      if (earlier === undefined || (rule.force && !earlier.force)) continue
+      yield [rule, earlier]
+      break
+    }
+    if (isProxying(rule) && star === '*' && !covering.has(start)) covering.set(start, rule)
+  }
+}
+
+/** Returns whether a rule forwards requests. */
+export function isProxying(rule: RedirectPattern | undefined): rule is ProxyPattern {
+  return rule?.proxy !== undefined
+}
+
+/** Returns the first rule of a site, or of its parts, that forwards requests. */
+export function findProxying({
+  redirects,
+  parts = [],
+}: Pick<Site, 'redirects' | 'parts'>): ProxyPattern | undefined {
+  return [...redirects, ...parts.flatMap((part) => part.redirects)].find(isProxying)
 }
 
 /** The query of a request, and patterns to skip. */
@@ -79,6 +112,7 @@ export function matchRedirect(
     const { status, target } = pattern
     const parameters = pattern.query && matchQuery(pattern.query, query)
     if (pattern.query !== undefined && parameters === undefined) continue
+    if (isProxying(pattern)) return { status, location: pattern.to, target, rule: pattern }
     const location = fill(pattern.to, new Map([...variables, ...(parameters?.variables ?? [])]))
     // Text from the request path must not change the host of the location.
     if (location.startsWith('//') || location.startsWith('/\\')) continue
@@ -106,11 +140,11 @@ const indexOf = memoizeWeakly((patterns: readonly RedirectPattern[]) =>
   indexPatterns(patterns.map(({ form }) => form)),
 )
 
-function toRedirectPattern(
-  { from, query, to, status = 308, force = false }: RedirectRule,
-  table: ReadonlyMap<string, Entry>,
-): RedirectPattern {
+function toRedirectPattern(rule: RedirectRule, table: ReadonlyMap<string, Entry>): RedirectPattern {
+  const { from, query, status = 308, force = false } = rule
+  const to = writtenAddress(rule.to)
   const found = isRewrite({ status }) ? table.get(encodeWrittenPath(to)) : undefined
+  const proxy = proxyTargetOf(rule)
   return {
     form: parsePathPattern(from),
     ...(query !== undefined && { query: new Map(Object.entries(query)) }),
@@ -120,6 +154,7 @@ function toRedirectPattern(
     status,
     force,
     target: found?.kind === 'resource' ? found : undefined,
+    ...(proxy !== undefined && { proxy }),
   }
 }
 

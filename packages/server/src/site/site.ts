@@ -136,7 +136,7 @@ export function siteCounts({ summary: { unlistedFiles, keptBuilds, keptFiles } }
 }
 
 /** The answer to a known path. */
-export type Entry = Resource | Redirect | HiddenPath
+export type Entry = Resource | Redirect | HiddenPath | ProxiedPath
 
 /** A file with its representations (RFC 9110 §3.2). */
 export interface Resource {
@@ -186,6 +186,34 @@ interface HiddenPath {
   readonly page: Resource | undefined
 }
 
+/** A path that a forced rule forwards, although the build has a file or a page there. */
+interface ProxiedPath {
+  readonly kind: 'proxied'
+  readonly rule: ProxyPattern
+}
+
+/** A rule that forwards requests. */
+export interface ProxyPattern extends RedirectPattern {
+  readonly proxy: ProxyTarget
+}
+
+/** Where a rule forwards requests, and how. */
+export interface ProxyTarget {
+  /** Such as `http://backend:3000`. */
+  readonly origin: string
+  /** The path of a unix socket; absent for TCP. */
+  readonly socketPath?: string
+  /** A path with the variables of the rule; absent if the path of the request stays. */
+  readonly path?: string
+  /** In milliseconds. */
+  readonly timeout: number
+  /** In bytes. */
+  readonly bodyLimit: number
+  readonly host: 'keep' | 'target'
+  readonly request: FieldValues
+  readonly answer: FieldValues
+}
+
 /** A compiled redirect rule. */
 export interface RedirectPattern {
   /** The paths that the rule matches. */
@@ -204,6 +232,8 @@ export interface RedirectPattern {
   readonly force: boolean
   /** The file for statuses 200, 404 and 503. */
   readonly target: Resource | undefined
+  /** Where the rule forwards requests; absent for all other rules. */
+  readonly proxy?: ProxyTarget
 }
 
 /**
@@ -289,11 +319,23 @@ export interface Answer {
   readonly savedBytes?: number
 }
 
-/** A body: none, bytes in memory, or the bytes of a file from `first` up to, but not including, `end`. */
+/**
+ * A body: none, bytes in memory, the bytes of a file from `first` up to, but not including, `end`, or the
+ * whole answer of another server.
+ */
 export type AnswerContent =
+  | ProxiedContent
   | { readonly kind: 'none' }
   | { readonly kind: 'memory'; readonly bytes: Uint8Array<ArrayBuffer> }
   | { readonly kind: 'file'; readonly stored: StreamedBytes; readonly first: number; readonly end: number }
+
+/** The request goes to the target of a rule. Status and fields of this answer have no meaning. */
+export interface ProxiedContent {
+  readonly kind: 'proxied'
+  readonly rule: ProxyPattern
+  /** The request target for the target of the rule. */
+  readonly target: string
+}
 
 /** A file or variant in the manifest. Objects are unique, hence they serve as keys. */
 export type ManifestEntry = ManifestFile | ManifestVariant

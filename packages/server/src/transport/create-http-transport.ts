@@ -8,7 +8,7 @@ import { createRefusingListener } from './create-refusing-listener.ts'
 import { normalizeTarget } from './normalize-target.ts'
 import { trackConnections } from './track-connections.ts'
 import type { RequestListener, Transport, TransportOptions } from './transport.ts'
-import { runWhenWritable } from '../send/run-when-writable.ts'
+import { offerContinue } from '../send/continue.ts'
 
 /** Creates a transport for HTTP/1.1 over TCP with limits for clients. */
 export function createHttpTransport(
@@ -75,18 +75,18 @@ export function createHttpTransport(
       refuse(request, response, 417)
       return
     }
-    if (!takesUploads) {
-      // Without a reader of the body, no 100 is sent. Node announces the end of the connection with the
-      // answer.
-      answer(request, response)
-      ending.add(request.socket)
-      return
+    let isContinued = false
+    if (takesUploads) {
+      offerContinue(response, () => {
+        isContinued = true
+        if (!isClosing) ending.delete(request.socket)
+        response.writeContinue()
+      })
     }
-    // While another answer uses the socket, Node would write the 100 into the body of that answer.
-    runWhenWritable(response, () => {
-      response.writeContinue()
-      answer(request, response)
-    })
+    answer(request, response)
+    // Without a reader of the body, no 100 is sent. Node announces the end of the connection with the
+    // answer.
+    if (!isContinued) ending.add(request.socket)
   })
   server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
     if (!admits(request, response)) return

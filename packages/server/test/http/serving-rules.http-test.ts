@@ -212,7 +212,7 @@ describe('_headers and _redirects', () => {
     const directory = await buildFixture({
       ...files,
       _headers: '\uFEFF/about\n  X-About: 1\n/*\n  Basic-Auth: a:b\n/users/*\n  X-User: 1\n',
-      _redirects: '/blog/:slug /about 302\n/api/* https://api.example/:splat 200\n/gone /nowhere.html 200\n',
+      _redirects: '/blog/:slug /about 302\n/api/* /about 301 Country=de\n/gone /nowhere.html 200\n',
     })
     const server = await startServer(directory, {
       site: { onWarning: (message) => warnings.push(message) },
@@ -226,7 +226,7 @@ describe('_headers and _redirects', () => {
     }
     expect(warnings).toEqual([
       expect.stringMatching(/^_headers:4: Basic-Auth is not supported/),
-      expect.stringMatching(/^_redirects:2: proxying to/),
+      expect.stringMatching(/^_redirects:2: the condition Country=de/),
       'the rule of _headers for /users/* matches no file of the build',
       'the redirect of /gone is ignored: the build has no file /nowhere.html for status 200',
     ])

@@ -1,5 +1,7 @@
 import { manifestMissing, OperatorError } from '@serve-dist/manifest'
-import { createHandler, type Handler } from '../handler.ts'
+import { findProxying } from '../../site/redirects.ts'
+import type { Site } from '../../site/site.ts'
+import { createHandler, type Forward, type Handler } from '../handler.ts'
 import { loadProtectedSite } from '../../load/load-site.ts'
 import { fingerprintManifest } from '../../load/fingerprint-manifest.ts'
 import type { ResolvedPreviewDistOptions } from './preview-dist-options.ts'
@@ -50,8 +52,11 @@ async function loadHandler(
   try {
     const site = await loadProtectedSite(directory, { ...options.site, onWarning: warnOf })
     const builtFor = decodeURIComponent(site.base)
-    if (builtFor === base)
-      return createHandler(site, { ...options.handler, onProblem: ({ message }) => warnOf(message) })
+    if (builtFor === base) {
+      const onProblem = ({ message }: Error): void => warnOf(message)
+      const forward = findProxying(site) && (await openForward(site, onProblem))
+      return createHandler(site, { ...options.handler, onProblem }, forward)
+    }
     warn(logger, directory, [
       `the build has the base "${builtFor}" but this preview has "${base}". Build again.`,
     ])
@@ -60,6 +65,12 @@ async function loadHandler(
     warn(logger, directory, error.problems)
   }
   return undefined
+}
+
+/** Forwards requests for rules that `preview.proxy` does not have. */
+async function openForward(site: Site, onProblem: (problem: Error) => void): Promise<Forward> {
+  const { openProxy } = await import('../../proxy/forward.ts')
+  return (await openProxy({ currentSite: () => site, onProblem })).forward
 }
 
 function warn(logger: PreviewLogger, directory: string, problems: readonly string[]): void {

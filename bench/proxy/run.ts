@@ -1,0 +1,171 @@
+// Measures the CPU time of a server for each forwarded request: 1 KB of JSON, 64 connections, the servers in turns.
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { createServer, type Server, type ServerResponse } from 'node:http'
+import { connect } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { precompress } from '@serve-dist/precompress'
+import { Pool } from 'undici'
+
+const self = fileURLToPath(import.meta.url)
+const command = fileURLToPath(import.meta.resolve('@serve-dist/server')).replace(
+  /dist\/index\.js$/,
+  'bin/serve-dist.js',
+)
+const connections = 64
+const [role, ...given] = process.argv.slice(2)
+
+if (role === 'target') listen(createServer(answerJson))
+else if (role === 'bare') listen(createBareProxy(given[0] ?? ''))
+else if (role === 'load')
+  console.log(JSON.stringify(await load(Number(given[0]), String(given[1]), Number(given[2]))))
+else await measureAll(Number(role ?? 5))
+
+/** Measures each server `rounds` times, and prints the medians. */
+async function measureAll(rounds: number): Promise<void> {
+  const directory = await mkdtemp(join(tmpdir(), 'bench-proxy-'))
+  await writeFile(join(directory, 'index.html'), '<!doctype html>')
+  await precompress(directory)
+  const target = await start([self, 'target'])
+  const url = `http://127.0.0.1:${target.port}`
+  const proxied = [command, directory, '--port=0', '--proxy', `/api=${url}`]
+  const servers = {
+    bare: await start([self, 'bare', url]),
+    'serve-dist-node': await start([...proxied, '--engine=node', '--workers=1']),
+    'serve-dist-native': await start([...proxied, '--engine=native']),
+    'files-without-rule': await start([command, directory, '--port=0', '--engine=node', '--workers=1']),
+  }
+  const figures = new Map<string, number[]>()
+  for (let round = 0; round <= rounds; round += 1) {
+    for (const [name, { child, port }] of Object.entries(servers)) {
+      for (const path of name === 'bare' ? ['/api/x'] : name.startsWith('files') ? ['/'] : ['/api/x', '/']) {
+        const before = await readMicroseconds(child.pid)
+        const { requests, p99 } = await runLoad(port, path)
+        const each = ((await readMicroseconds(child.pid)) - before) / requests
+        // The first round warms up.
+        if (round === 0) continue
+        for (const [what, figure] of [
+          ['µs', each],
+          ['p99 ms', p99],
+        ] as const) {
+          const key = `${name} ${path} ${what}`
+          figures.set(key, [...(figures.get(key) ?? []), figure])
+        }
+      }
+    }
+  }
+  for (const [key, all] of figures)
+    console.log(`${key}: ${median(all).toFixed(2)} (${all.map((each) => each.toFixed(1)).join(' ')})`)
+  for (const { child } of [target, ...Object.values(servers)]) child.kill()
+  await rm(directory, { recursive: true })
+}
+
+async function start(args: readonly string[]): Promise<{ child: ChildProcess; port: number }> {
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
+  const [line] = await once(child.stdout, 'data')
+  return { child, port: Number(/:(\d+)/.exec(String(line).replace(/^.*http:\/\/[^:]*/s, ''))?.[1]) }
+}
+
+/** A process of its own, so that its time is not counted. */
+async function runLoad(port: number, path: string): Promise<{ requests: number; p99: number }> {
+  const child = spawn(process.execPath, [self, 'load', String(port), path, '2000'], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const [line] = await once(child.stdout, 'data')
+  return JSON.parse(String(line))
+}
+
+/** Sends a request on each connection after the answer to the last one. */
+async function load(
+  port: number,
+  path: string,
+  milliseconds: number,
+): Promise<{ requests: number; p99: number }> {
+  const request = Buffer.from(
+    `GET ${path} HTTP/1.1\r\nHost: example.org\r\nAccept: application/json\r\nUser-Agent: bench\r\nCookie: a=b\r\n\r\n`,
+  )
+  const times: number[] = []
+  const end = performance.now() + milliseconds
+  await Promise.all(
+    Array.from({ length: connections }, async () => {
+      const socket = connect(port, '127.0.0.1').setNoDelay()
+      let sent = performance.now()
+      let missing = -1
+      socket.on('data', (chunk) => {
+        if (missing === -1) {
+          const head = chunk.toString('latin1')
+          missing = head.indexOf('\r\n\r\n') + 4 + Number(/content-length: (\d+)/i.exec(head)?.[1])
+        }
+        missing -= chunk.length
+        if (missing > 0) return
+        missing = -1
+        const now = performance.now()
+        times.push(now - sent)
+        sent = now
+        if (now < end) socket.write(request)
+        else socket.destroy()
+      })
+      socket.write(request)
+      await once(socket, 'close')
+    }),
+  )
+  times.sort((a, b) => a - b)
+  return { requests: times.length, p99: times[Math.floor(times.length * 0.99)] ?? 0 }
+}
+
+const body = JSON.stringify({ text: 'x'.repeat(1000) })
+
+function answerJson(_request: unknown, response: ServerResponse): void {
+  response.writeHead(200, { 'Content-Type': 'application/json', 'Content-Length': body.length })
+  response.end(body)
+}
+
+/** The least that a proxy on `node:http` and undici does. */
+function createBareProxy(url: string) {
+  const pool = new Pool(url)
+  return createServer(({ url: path = '', rawHeaders }, response) => {
+    const headers = rawHeaders.filter(
+      (_text, index) => rawHeaders[index - (index % 2)]?.toLowerCase() !== 'connection',
+    )
+    pool.dispatch(
+      { path, method: 'GET', headers },
+      {
+        onConnect() {},
+        onHeaders(status, raw) {
+          const fields = raw.map(String)
+          const isKept = (index: number): boolean =>
+            !/^(?:connection|keep-alive|date)$/i.test(fields[index - (index % 2)] ?? '')
+          response.writeHead(
+            status,
+            fields.filter((_text, index) => isKept(index)),
+          )
+          return true
+        },
+        onData: (chunk) => response.write(chunk),
+        onComplete: () => void response.end(),
+        onError: () => void response.destroy(),
+      },
+    )
+  })
+}
+
+function listen(server: Server): void {
+  server.listen(0, '127.0.0.1', () => {
+    const address = server.address()
+    console.log(`http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`)
+  })
+}
+
+/** The CPU time of a process. A tick is 10 ms. */
+async function readMicroseconds(pid = 0): Promise<number> {
+  const stat = await readFile(`/proc/${pid}/stat`, 'utf8')
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  return (Number(fields[11]) + Number(fields[12])) * 10_000
+}
+
+function median(all: readonly number[]): number {
+  return all.toSorted((a, b) => a - b)[Math.floor(all.length / 2)] ?? Number.NaN
+}

@@ -1,0 +1,64 @@
+import type { Forward } from '../hosts/handler.ts'
+import { parseProxyTrust } from '../operations/trust-proxy.ts'
+import { createRequestFieldsReader } from '../send/read-request-fields.ts'
+import { runWhenWritable } from '../send/run-when-writable.ts'
+import { sendAnswer } from '../send/send-answer.ts'
+import type { Site } from '../site/site.ts'
+import { createFieldReader } from './fields-to-target.ts'
+import { ForwardedExchange, type ForwardedRequest, noteUpstream } from './forwarded-exchange.ts'
+import { failureAnswer, type FailureStatus } from './proxy-failure.ts'
+import { createTargetPools } from './target-pools.ts'
+
+/** The options of a proxy. */
+export interface ProxyContext {
+  readonly currentSite: () => Site
+  /** The proxies to trust; absent without any. */
+  readonly trustProxy?: string | number | undefined
+  /** Reports the failure of a target. */
+  readonly onProblem: (problem: Error) => void
+}
+
+/** Forwards requests to the targets of rules. */
+export interface Proxy {
+  readonly forward: Forward
+  readonly close: () => Promise<void>
+}
+
+/** @throws OperatorError without `undici`. */
+export async function openProxy({ currentSite, trustProxy, onProblem }: ProxyContext): Promise<Proxy> {
+  const pools = await createTargetPools()
+  const trust = trustProxy === undefined ? undefined : parseProxyTrust(trustProxy)
+  const readFields = createFieldReader(trust)
+  const readRequestFields = createRequestFieldsReader()
+  const reported = new Map<string, number>()
+
+  /** Reports each cause once a second at most. */
+  const report = (rule: string, cause: string): void => {
+    const text = `the target of the rule ${rule} failed: ${cause}`
+    const now = performance.now()
+    if (now - (reported.get(text) ?? Number.NEGATIVE_INFINITY) < 1000) return
+    reported.set(text, now)
+    onProblem(new Error(text))
+  }
+
+  const fail = (exchange: ForwardedRequest, status: FailureStatus, cause?: string): void => {
+    const { request, response, content } = exchange
+    if (cause !== undefined) report(content.rule.from, cause)
+    noteUpstream(response, { error: cause })
+    // The client may still send its body.
+    if (request.httpVersionMajor === 1 && !request.complete) response.setHeader('Connection', 'close')
+    sendAnswer(response, failureAnswer(currentSite(), readRequestFields(request), status))
+  }
+
+  return {
+    forward(request, response, content) {
+      runWhenWritable(response, () => {
+        new ForwardedExchange(
+          { request, response, content },
+          { pools, fail, earlyHints: currentSite().earlyHints },
+        ).begin(readFields(request, content.rule.proxy))
+      })
+    },
+    close: pools.close,
+  }
+}

@@ -1,0 +1,75 @@
+import {
+  type EnvironmentText,
+  isProxyRule,
+  parseProxyAddress,
+  proxyAddressForm,
+  proxyFieldProblem,
+  type ProxyFields,
+  type RedirectRule,
+} from '@serve-dist/manifest'
+
+/** Rules without variables, and a problem for each unset variable or invalid value. Problems never contain a value. */
+export interface ResolvedRules {
+  readonly rules: readonly RedirectRule[]
+  readonly problems: readonly string[]
+}
+
+/**
+ * Replaces the environment variables in rules that proxy by their values. Rules with a problem stay as they are.
+ *
+ * @param read - returns the value of a variable; `undefined` or `''` if it is not set.
+ */
+export function resolveVariables(
+  rules: readonly RedirectRule[],
+  read: (name: string) => string | undefined,
+): ResolvedRules {
+  const problems: string[] = []
+  const valueOf = (
+    { env }: EnvironmentText,
+    use: string,
+    problemOf: (text: string) => string | undefined,
+  ) => {
+    const text = read(env)
+    const problem = text === undefined || text === '' ? 'it is not set' : problemOf(text)
+    if (problem !== undefined) problems.push(`${env}: ${use}: ${problem}`)
+    return problem === undefined ? text : undefined
+  }
+  const fieldsOf = (fields: ProxyFields, from: string): ProxyFields => {
+    const entries = Object.entries(fields).map(([name, value]) => {
+      if (typeof value !== 'object' || value === null) return [name, value] as const
+      const text = valueOf(value, `the field ${name} of the rule ${from}`, (given) => {
+        const problem = proxyFieldProblem(name, given)
+        return problem && 'it has characters that a field cannot contain'
+      })
+      return [name, text ?? value] as const
+    })
+    return Object.fromEntries(entries)
+  }
+  const resolved = rules.map((rule) => {
+    if (!isProxyRule(rule)) return rule
+    const { from, to, request, answer } = rule
+    const address =
+      typeof to === 'string' ? to : valueOf(to, `the address of the rule ${from}`, problemOfAddress)
+    return {
+      ...rule,
+      ...(address !== undefined && { to: typeof to === 'string' ? to : appendPath(address, to.path) }),
+      ...(request !== undefined && { request: fieldsOf(request, from) }),
+      ...(answer !== undefined && { answer: fieldsOf(answer, from) }),
+    }
+  })
+  return { rules: resolved, problems }
+}
+
+function problemOfAddress(text: string): string | undefined {
+  // A variable of the rule in an address could come from the path of a request.
+  const isAddress = parseProxyAddress(text) !== undefined && !/\/:[A-Za-z]/.test(text)
+  return isAddress ? undefined : `expected ${proxyAddressForm}`
+}
+
+/** Appends a path with one slash between. */
+function appendPath(address: string, path: string | undefined): string {
+  if (path === undefined) return address
+  const { socketPath, path: own } = parseProxyAddress(address) ?? {}
+  const start = socketPath !== undefined && own === undefined ? `${address}:` : address.replace(/\/$/, '')
+  return start + path
+}
