@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:http'
+import { createServer, type Server, type ServerResponse } from 'node:http'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -118,7 +118,7 @@ async function load(
 
 const body = JSON.stringify({ text: 'x'.repeat(1000) })
 
-function answerJson(_request: unknown, response: import('node:http').ServerResponse): void {
+function answerJson(_request: unknown, response: ServerResponse): void {
   response.writeHead(200, { 'Content-Type': 'application/json', 'Content-Length': body.length })
   response.end(body)
 }
@@ -152,7 +152,7 @@ function createBareProxy(url: string) {
   })
 }
 
-function listen(server: import('node:http').Server): void {
+function listen(server: Server): void {
   server.listen(0, '127.0.0.1', () => {
     const address = server.address()
     console.log(`http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`)

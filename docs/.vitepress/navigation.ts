@@ -56,6 +56,7 @@ export const sidebar: DefaultTheme.SidebarItem[] = [
       { text: 'Report', link: '/report' },
       { text: 'Check', link: '/check' },
       { text: 'Explain', link: '/explain' },
+      { text: 'Proxy', link: '/proxy' },
       { text: 'Export', link: '/export' },
     ],
   },

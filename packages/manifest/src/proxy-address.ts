@@ -25,7 +25,7 @@ export function parseProxyAddress(text: string): ProxyAddress | undefined {
   return { origin: new URL(authority).origin, ...ofPath }
 }
 
-/** What an address looks like, for messages. */
+/** Examples of addresses, for messages. */
 export const proxyAddressForm =
   'an address such as http://backend:3000, https://backend/path or unix:/run/api.sock'
 

@@ -1,4 +1,5 @@
 import { proxyAddressProblem } from './proxy-address.ts'
+
 type RedirectQuery = Readonly<Record<string, string>>
 
 interface TargetRule {
@@ -36,7 +37,8 @@ export function redirectSourceProblem(from: string): string | undefined {
 /** Returns the problem of the target of a redirect or proxy, or `undefined`. */
 export function redirectTargetProblem(
   to: string,
-  { from, query = {}, isProxied = false }: TargetRule,
+  from: string,
+  { query = {}, isProxied = false }: { readonly query?: RedirectQuery; readonly isProxied?: boolean } = {},
 ): string | undefined {
   if (isProxied) {
     const problem = proxyAddressProblem(to)

@@ -55,14 +55,14 @@ function redirect(form: s.ObjectForm): s.Schema<RedirectRule> {
     { ...form, what: 'an object with "from" and "to"' },
   )
   return s.checked(fields, (rule, note) => {
-    const { from, query, to, status } = rule
+    const { from, to, status, query } = rule
     const isProxied = isProxyRule(rule)
     // The path of an address from the environment is checked like the path of this host.
     const written = typeof to === 'string' ? to : (to.path ?? '/')
     const source = redirectSourceProblem(from)
     const target =
-      redirectTargetProblem(written, {
-        ...rule,
+      redirectTargetProblem(written, from, {
+        ...(query !== undefined && { query }),
         isProxied: isProxied && typeof to === 'string',
       }) ?? (typeof to === 'string' || !/[?#]/.test(written) ? undefined : 'expected a path without a query')
     if (source !== undefined) note(`${source}, found ${formatValue(from)}`, 'from')

@@ -106,7 +106,7 @@ export const proxyHosts: readonly ['keep', 'target'] = ['keep', 'target']
 export type ProxyHost = (typeof proxyHosts)[number]
 
 /** Milliseconds, or a text with a unit: `500`, `'30s'`, `'5m'`. */
-export type Duration = number | string
+type Duration = number | string
 
 /** The status of a redirect. With 200, 404 and 503, the server sends a file of the build. */
 export type RedirectStatus = (typeof redirectStatuses)[number]

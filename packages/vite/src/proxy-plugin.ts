@@ -72,7 +72,9 @@ function proxyEntry(rule: Rule, { variables, isPreview }: ProxyChoice): [string,
   const template = address?.path
   const start =
     template === undefined || template === `${prefix}/:splat` ? prefix : template.replace(/\/:splat$/, '')
-  const place = target.socketPath === undefined ? target.origin : { socketPath: target.socketPath }
+  const { socketPath } = target
+  // A part of an address, as in `http.request`.
+  const place = socketPath === undefined ? target.origin : { host: 'localhost', port: 80, socketPath }
   const sent = Object.entries(request).flatMap(([name, value]): [string, string][] => {
     const text = typeof value === 'object' ? value && variables[value.env] : value
     return typeof text === 'string' ? [[name, text]] : []
@@ -80,8 +82,7 @@ function proxyEntry(rule: Rule, { variables, isPreview }: ProxyChoice): [string,
   return [
     `^${escapePattern(prefix)}(?:[/?]|$)`,
     {
-      // The types of Vite's proxy lack sockets.
-      target: place as string,
+      target: place,
       ws: true,
       xfwd: true,
       changeOrigin: host === 'target',

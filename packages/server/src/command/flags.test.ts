@@ -35,7 +35,7 @@ describe('serveFlags', () => {
   })
 })
 
-test('all commands together have at most 78 flags with 51 names', () => {
+test('all commands together have at most 79 flags with 52 names', () => {
   const tables: readonly object[] = [
     serveFlags,
     compressFlags,
@@ -48,8 +48,8 @@ test('all commands together have at most 78 flags with 51 names', () => {
     purgeFlags,
   ]
   const names = tables.flatMap((table) => Object.keys(table))
-  expect(names.length).toBeLessThanOrEqual(78)
-  expect(new Set(names).size).toBeLessThanOrEqual(51)
+  expect(names.length).toBeLessThanOrEqual(79)
+  expect(new Set(names).size).toBeLessThanOrEqual(52)
 })
 
 describe('unusedFlags', () => {

@@ -66,14 +66,11 @@ export function planExport(site: Site): ExportPlan {
     files.set(resource, known)
     return known
   }
-  const paths = [...site.table].flatMap(([path, entry]): PlannedPath | [] => {
+  const paths = [...site.table].flatMap(([path, entry]): readonly PlannedPath[] => {
+    if (entry.kind === 'redirect') return [{ ...entry, path }]
+    if (entry.kind === 'resource') return [{ kind: 'file', path, file: fileOf(entry) }]
     if (entry.kind === 'proxied') return []
-    if (entry.kind === 'redirect') {
-      const { kind, status, location } = entry
-      return { kind, status, location, path }
-    }
-    if (entry.kind === 'resource') return { kind: 'file', path, file: fileOf(entry) }
-    return entry.page === undefined ? [] : { kind: 'hidden', path, page: fileOf(entry.page) }
+    return entry.page === undefined ? [] : [{ kind: 'hidden', path, page: fileOf(entry.page) }]
   })
   const fallback = fallbackFor(site, 'standalone', undefined)
   const match = (path: string): FallbackMatch | undefined =>

@@ -3,6 +3,7 @@ import { sha256Of } from '@serve-dist/foundation/text/sha256-of'
 import { escapeMessage } from '@serve-dist/foundation/text/escape-invisible'
 import {
   checkServingRules,
+  isProxyRule,
   isSourceMap,
   type Manifest,
   OperatorError,
@@ -260,16 +261,22 @@ function resolveRules(
   files: BuildFiles,
   { needsEnvironment, onWarning }: LoadBuildOptions,
 ): ResolvedRules {
-  const { values, readVariable } = environment
+  const { values, textOf } = environment
   const written = readServingFiles(manifest, files, onWarning)
   const policy = requireUsablePolicy(source, manifest, { ...written, rules, values, needsEnvironment })
   const serving = resolveServing({ directory: source.root, ...written, rules, policy })
-  const { rules: redirects, problems: unset } = resolveVariables(serving.redirects, readVariable)
+  const { rules: redirects, problems: unset } = resolveVariables(serving.redirects, textOf)
   const problems = [...environment.problems, ...(needsEnvironment ? unset : [])]
   if (problems.length > 0) throw new OperatorError('SD_ENVIRONMENT_INVALID', problems)
-  const basicAuth = resolveBasicAuth(rules, readVariable, needsEnvironment)
-  const resolved = { ...serving, redirects, basicAuth }
-  return { written, policy, serving: resolved, rulesDigest: digestRules(rules, basicAuth) }
+  const basicAuth = resolveBasicAuth(rules, textOf, needsEnvironment)
+  // With the values of their variables.
+  const proxies = redirects.filter(isProxyRule)
+  return {
+    written,
+    policy,
+    serving: { ...serving, redirects, basicAuth },
+    rulesDigest: digestRules(proxies.length === 0 ? rules : [...rules, { redirects: proxies }], basicAuth),
+  }
 }
 
 /** Returns the digest of the rules and of the users, or `undefined` without rules. */

@@ -23,7 +23,7 @@ const idempotent: ReadonlySet<string> = new Set(['DELETE', 'GET', 'HEAD', 'OPTIO
 /** The target closed the connection. */
 const isClose = /^(?:ECONNRESET|EPIPE|other side closed|closed)$/
 
-/** What all exchanges share. */
+/** The context of all exchanges. */
 export interface ExchangeContext {
   readonly pools: TargetPools
   readonly fail: (exchange: ForwardedRequest, status: FailureStatus, cause?: string) => void

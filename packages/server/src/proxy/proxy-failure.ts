@@ -1,5 +1,4 @@
 import { isNavigation } from '../protocol/is-navigation.ts'
-import { splitTarget } from '../protocol/request-head.ts'
 import type { RequestFields } from '../protocol/request-fields.ts'
 import { badGateway, contentTooLarge, gatewayTimeout } from '../site/answers.ts'
 import { errorPage } from '../site/decide.ts'
@@ -23,9 +22,10 @@ export function codeOf(error: Error): string {
 /** Returns the error for a client. Navigations get a page of the build, if it has one for the status. */
 export function failureAnswer(site: Site, request: RequestFields, status: FailureStatus): Answer {
   if (status === 413) return contentTooLarge
-  const { path = '' } = splitTarget(request.target) ?? {}
   const page = site.files.get(`${status}.html`) ?? site.files.get('50x.html')
   const answer =
-    page !== undefined && isNavigation(request, path) ? errorPage(page, request, status) : undefined
+    page !== undefined && isNavigation(request, request.target.replace(/\?.*$/s, ''))
+      ? errorPage(page, request, status)
+      : undefined
   return answer ?? (status === 504 ? gatewayTimeout : badGateway)
 }

@@ -19,7 +19,7 @@ export interface TargetHandler extends Dispatcher.DispatchHandler {
   connection: TargetConnection | undefined
 }
 
-export type TargetRequest = Omit<Dispatcher.DispatchOptions, 'origin'>
+type TargetRequest = Omit<Dispatcher.DispatchOptions, 'origin'>
 
 /** The connections to all targets. */
 export interface TargetPools {

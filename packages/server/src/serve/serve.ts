@@ -21,7 +21,7 @@ import type { RunningEngine } from '../native/choose-engine.ts'
 import { openTransport } from './open-transport.ts'
 import { type PreparedStart, prepareStart } from './prepare-start.ts'
 import { selectBuildPlace, type ResolvedServeOptions, type ServeOptions } from './serve-options.ts'
-import { proxiesAny } from '../site/redirects.ts'
+import { findProxying } from '../site/redirects.ts'
 import type { Site } from '../site/site.ts'
 import type { Proxy } from '../proxy/forward.ts'
 import type { Operations } from '../operations/start-operations.ts'
@@ -136,6 +136,8 @@ export async function serveStaged(
   const proxy = proxiesAny(live.current) ? await openProxy(live, resolved).catch(giveUp) : undefined
   const forward = proxy?.forward ?? refuseToForward
   const { ssr } = resolved
+  const proxy = findProxying(live.current) && (await openProxy(live, resolved).catch(giveUp))
+  const forward = proxy?.forward ?? refuseToForward
   const handle = createHandlerFor(
     ssr === undefined ? 'standalone' : 'before-application',
     live,

@@ -17,9 +17,9 @@ import { type ByteRange, parseByteRange } from '../protocol/byte-range.ts'
 import type { DecisionTrace } from './decision-trace.ts'
 import { evaluatePreconditions, ifRangeHolds } from './evaluate-preconditions.ts'
 import { isNavigation } from '../protocol/is-navigation.ts'
+import { isSkewMiss } from './missing-asset.ts'
 import { forwardedTarget, hasDotSegment } from './proxy-target.ts'
 import { forcedRedirects, isProxying, matchRedirect, type RedirectMatch } from './redirects.ts'
-import { isSkewMiss } from './missing-asset.ts'
 import { notFoundAnswer, notModifiedAnswer, okAnswer, unavailableAnswer } from './representation-answers.ts'
 import type { RequestFields } from '../protocol/request-fields.ts'
 import { parseRequestPath, type RequestPath } from '../protocol/request-path.ts'
@@ -257,8 +257,8 @@ function decideUnclean(
 ): Answer | undefined {
   const parsed = parseRequestPath(sent, true)
   if (typeof parsed === 'string') return undefined
-  const { path } = parsed
-  const rule = matchRule(site, path, fallback)?.rule
+  const { path, query } = parsed
+  const rule = matchRule(site, path, fallback, query)?.rule
   return isProxying(rule) && mayProxy(site, path, rule) ? forwardTo(rule, { path, sent }, trace) : undefined
 }
 
@@ -281,7 +281,7 @@ function decideUnknown(
 ): Answer | undefined {
   trace?.({ code: 'unknown-path', path })
   const match = matchRule(site, path, fallback, query)
-  if (match?.status === 503) return decideUnavailable(site, { request, path, match }, trace)
+  if (match?.status === 503) return decideUnavailable(site, request, match, trace)
   if (isProxying(match?.rule)) {
     if (mayProxy(site, path, match.rule)) return forwardTo(match.rule, { path, sent: request.target }, trace)
     return trace?.({ code: 'rule-not-for-assets', match })
@@ -415,17 +415,20 @@ function decideUnavailable(
 }
 
 /** Returns the 503 of a maintenance: only navigations get its page. */
-function unavailable(
-  page: Resource | undefined,
-  { request, path }: RequestedPath,
-  trace?: DecisionTrace,
-): Answer {
+function unavailable(page: Resource | undefined, request: RequestFields, trace?: DecisionTrace): Answer {
+  const path = request.target.replace(/\?.*$/s, '')
   const weights = codingWeights(request.acceptEncoding)
   const selected =
     page === undefined || !isNavigation(request, path) ? undefined : selectRepresentation(page, weights)
   if (page === undefined || selected === undefined) return bareUnavailable(page)
   trace?.({ code: 'sent', resource: page, representation: selected })
   return unavailableAnswer(selected, page)
+}
+
+/** Returns a page as the body of an error, or `undefined` if the client accepts none of its codings. */
+export function errorPage(page: Resource, request: RequestFields, status: number): Answer | undefined {
+  const answer = notFoundPage(page, request)
+  return answer && { ...answer, status }
 }
 
 /** Returns the page of a 404, or `undefined` if the client accepts none of its codings. */

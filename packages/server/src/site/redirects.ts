@@ -45,7 +45,7 @@ export function compileRedirects(
   }
   const hasFile = (pattern: RedirectPattern): boolean => {
     const { from, to, status, target } = pattern
-    if (!isRewrite(pattern) || isProxying(pattern) || target !== undefined) return true
+    if (!isRewrite(pattern) || target !== undefined || isProxying(pattern)) return true
     if (status !== 503) return leaveOut(pattern, `the build has no file ${to} for status ${status}`)
     problems.push(`the rule of ${from} has status 503, but no page: the build has no file ${to}`)
     return true
@@ -84,9 +84,12 @@ export function isProxying(rule: RedirectPattern | undefined): rule is ProxyPatt
   return rule?.proxy !== undefined
 }
 
-/** Returns whether a rule of a site forwards requests. */
-export function proxiesAny({ redirects }: Pick<Site, 'redirects'>): boolean {
-  return redirects.some(isProxying)
+/** Returns the first rule of a site, or of its parts, that forwards requests. */
+export function findProxying({
+  redirects,
+  parts = [],
+}: Pick<Site, 'redirects' | 'parts'>): ProxyPattern | undefined {
+  return [...redirects, ...parts.flatMap((part) => part.redirects)].find(isProxying)
 }
 
 /** The query of a request, and patterns to skip. */
@@ -109,7 +112,7 @@ export function matchRedirect(
     const { status, target } = pattern
     const parameters = pattern.query && matchQuery(pattern.query, query)
     if (pattern.query !== undefined && parameters === undefined) continue
-    if (pattern.proxy !== undefined) return { status, location: pattern.to, target, rule: pattern }
+    if (isProxying(pattern)) return { status, location: pattern.to, target, rule: pattern }
     const location = fill(pattern.to, new Map([...variables, ...(parameters?.variables ?? [])]))
     // Text from the request path must not change the host of the location.
     if (location.startsWith('//') || location.startsWith('/\\')) continue

@@ -1,8 +1,8 @@
 import { join } from 'node:path'
+import type { ServingRules } from '@serve-dist/manifest'
 import { describe, expect, test } from 'vitest'
 import { buildFixture, writeFixture } from '../support/build-fixture.ts'
 import { rawRequest } from '../support/raw-request.ts'
-import type { ServingRules } from '@serve-dist/manifest'
 import { type StartedServer, startServer } from '../support/start-server.ts'
 import { startTarget, type Target } from '../support/start-target.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
@@ -32,11 +32,7 @@ async function arrival(
   method = 'GET',
 ) {
   const before = target.requests.length
-  const { status } = await rawRequest(server.port, {
-    target: path,
-    method,
-    fields: { Accept: 'application/json' },
-  })
+  const { status } = await rawRequest(server.port, { target: path, method })
   return target.requests.length > before ? target.requests[before]?.line.split(' ')[1] : status
 }
 
@@ -81,12 +77,12 @@ describe('a rule with `force`', async () => {
   })
 
   test.each([
-    ['/apidocs', 404],
+    ['/apidocs', 200],
     ['/apidocs.txt', 200],
-    ['/API/x', 404],
+    ['/API/x', 200],
     ['/x/../api/y', 404],
     ['//api/x', 404],
-    ['/x%2Fapi', 404],
+    ['/x%2Fapi', 200],
   ])('does not forward %s', async (path, status) => {
     expect(await arrival(started, path)).toBe(status)
   })
@@ -182,6 +178,29 @@ test('refuses hosts that the server does not serve', async () => {
     allowHosts: ['other.example'],
   })
   expect(await arrival(started, '/api/x')).toBe(421)
+})
+
+test('a maintenance precedes rules that proxy', async () => {
+  const started = await start(({ url }) => [
+    { from: '/api/*', to: url, status: 200, force: true },
+    { from: '/*', to: '/index.html', status: 503, force: true },
+  ])
+  expect(await arrival(started, '/api/x', 'POST')).toBe(503)
+  expect(await arrival(started, '/api/../x')).toBe(503)
+})
+
+test('credentials are needed for proxied paths', async () => {
+  const target = await startTarget()
+  const rules = {
+    basicAuth: { env: 'SITE_PASSWORD' },
+    redirects: [{ from: '/api/*', to: target.url, status: 200, force: true }],
+  } as const
+  const environment = { SITE_PASSWORD: 'name:password' }
+  const server = await startServer(await buildFixture(files), { site: { rules, environment } })
+  expect(await arrival({ target, server }, '/api/x')).toBe(401)
+  const fields = { Authorization: `Basic ${btoa('name:password')}` }
+  expect((await rawRequest(server.port, { target: '/api/x', fields })).status).toBe(200)
+  expect(target.requests).toHaveLength(1)
 })
 
 test('reads `_redirects` of the build in the format of Netlify', async () => {

@@ -1,5 +1,5 @@
 import { manifestMissing, OperatorError } from '@serve-dist/manifest'
-import { proxiesAny } from '../../site/redirects.ts'
+import { findProxying } from '../../site/redirects.ts'
 import type { Site } from '../../site/site.ts'
 import { createHandler, type Forward, type Handler } from '../handler.ts'
 import { loadProtectedSite } from '../../load/load-site.ts'
@@ -54,7 +54,7 @@ async function loadHandler(
     const builtFor = decodeURIComponent(site.base)
     if (builtFor === base) {
       const onProblem = ({ message }: Error): void => warnOf(message)
-      const forward = proxiesAny(site) ? await openForward(site, onProblem) : undefined
+      const forward = findProxying(site) && (await openForward(site, onProblem))
       return createHandler(site, { ...options.handler, onProblem }, forward)
     }
     warn(logger, directory, [
