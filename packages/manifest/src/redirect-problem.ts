@@ -2,13 +2,6 @@ import { proxyAddressProblem } from './proxy-address.ts'
 
 type RedirectQuery = Readonly<Record<string, string>>
 
-interface TargetRule {
-  readonly from: string
-  readonly query?: RedirectQuery
-  /** Whether the target is an address that gets the requests. */
-  readonly isProxied?: boolean
-}
-
 const source = /^\/(?!\/)[^\s?#\p{Cc}\p{Cs}]*$/u
 const target = /^(?:\/(?![/\\])|https?:\/\/)[\x21-\x7E]*$/
 const variable = /:([A-Za-z]\w*)/g

@@ -1,6 +1,6 @@
 import { OperatorError, type ServingRules } from '@serve-dist/manifest'
 import type { BasicAuth } from '../site/site.ts'
-import type { VariableReader } from './variable-reader.ts'
+import type { VariableReader } from './make-environment-module.ts'
 import { type Credentials, parseCredentials } from './credentials.ts'
 
 /** Credentials are not part of the site, because a site is plain data that programs print and copy. */
@@ -19,14 +19,14 @@ export function credentialsOf(rule: BasicAuth): Credentials {
  */
 export function resolveBasicAuth(
   sources: readonly ServingRules[],
-  readVariable: VariableReader,
+  textOf: VariableReader,
   needsEnvironment: boolean,
 ): BasicAuth | undefined {
   const rule = sources.findLast(({ basicAuth }) => basicAuth !== undefined)?.basicAuth
   if (rule === undefined || rule === null) return undefined
   const { env, except = [] } = rule
   const resolved: BasicAuth = { except }
-  const text = readVariable(env)
+  const text = textOf(env)
   const { users, problems } =
     text === undefined || text === ''
       ? { users: new Map(), problems: ['is not set'] }

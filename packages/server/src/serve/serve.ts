@@ -133,8 +133,6 @@ export async function serveStaged(
 
   // 3. The handlers: the table, then the application.
   const handlerOptions = withReportsOnce(resolved.handler)
-  const proxy = proxiesAny(live.current) ? await openProxy(live, resolved).catch(giveUp) : undefined
-  const forward = proxy?.forward ?? refuseToForward
   const { ssr } = resolved
   const proxy = findProxying(live.current) && (await openProxy(live, resolved).catch(giveUp))
   const forward = proxy?.forward ?? refuseToForward
@@ -159,7 +157,7 @@ export async function serveStaged(
               sendAnswer(response, notFound)
             else sendContinue(response, () => application.answer(request, response))
           })
-  const role = application === undefined ? 'standalone' : 'after-application'
+  const role = application === undefined ? 'standalone' : 'middleware'
   const guard = requireCredentials(answer, live, (site) => fallbackFor(site, role, resolved.handler.fallback))
   const guarded = allowHosts(guard.listener, resolved.allowHosts)
   const listener = answerHealth(operations?.watch(guarded) ?? guarded, live, () => closed !== undefined)

@@ -51,9 +51,8 @@ export function decide(
       return badRequest
     }
     if (parsed === 'unclean') {
-      const sent = target.replace(/\?.*$/s, '')
-      const match = matchRule(site, sent, undefined)
-      if (match?.status === 503) return decideUnavailable(site, { request, path: sent, match }, trace)
+      const match = matchRule(site, target.replace(/\?.*$/s, ''), undefined)
+      if (match?.status === 503) return decideUnavailable(site, request, match, trace)
       // RFC 9110 §9.3.7: `*` refers to the server as a whole.
       const isServerWide = method === 'OPTIONS' && target === '*'
       trace?.({ code: isServerWide ? 'asterisk-target' : 'unclean-path' })
@@ -77,7 +76,7 @@ export function decide(
 
   if (entry.kind === 'proxied') return forwardTo(entry.rule, { path, sent: target }, trace)
   if (entry.kind === 'hidden') {
-    if (entry.status === 503) return unavailable(entry.page, { request, path }, trace)
+    if (entry.status === 503) return unavailable(entry.page, request, trace)
     return isGetOrHead(request) ? (notFoundPage(entry.page, request, trace) ?? notFound) : undefined
   }
   if (entry.kind === 'resource') return decideResource(entry, request, trace)
@@ -391,27 +390,16 @@ function isGetOrHead({ method }: RequestFields): boolean {
   return method === 'GET' || method === 'HEAD'
 }
 
-/** Returns a page as the body of an error, or `undefined` if the client accepts none of its codings. */
-export function errorPage(page: Resource, request: RequestFields, status: number): Answer | undefined {
-  const answer = notFoundPage(page, request)
-  return answer && { ...answer, status }
-}
-
-interface RequestedPath {
-  readonly request: RequestFields
-  /** Percent-encoded. */
-  readonly path: string
-}
-
 /** A rule with status 503 for a path that the table does not contain. An unknown hashed asset stays a 404. */
 function decideUnavailable(
   site: Site,
-  { match, ...requested }: RequestedPath & { readonly match: RedirectMatch },
+  request: RequestFields,
+  match: RedirectMatch,
   trace?: DecisionTrace,
 ): Answer {
-  if (isSkewMiss(site, requested.request)) return notFound
+  if (isSkewMiss(site, request)) return notFound
   trace?.({ code: 'unavailable', match })
-  return unavailable(match.target, requested, trace)
+  return unavailable(match.target, request, trace)
 }
 
 /** Returns the 503 of a maintenance: only navigations get its page. */
