@@ -286,7 +286,7 @@ function digestRules(sources: readonly ServingRules[], basicAuth: BasicAuth | un
   return sha256Of(Buffer.from(JSON.stringify([sources, users])))
 }
 
-const ignoredConfiguration = `serve.json is ignored; write its rules into serve-dist.config.js: ${documentUrl('migrate/serve')}`
+const ignoredConfiguration = `serve.json is ignored. Write its rules into serve-dist.config.js: ${documentUrl('migrate/serve')}`
 
 /** Returns warnings about differences between the folder and the manifest. */
 async function describeFolder(

@@ -235,7 +235,7 @@ describe('a wrong rule or variable stops the start', () => {
   test('with an unknown key', async () => {
     const rules: ServingRules = JSON.parse('{ "basicAuth": { "env": "A", "password": "b" } }')
     await expect(startServer(directory, { site: { rules } })).rejects.toThrow(
-      'basicAuth.password: unknown option',
+      'basicAuth.password: unknown key',
     )
   })
 
