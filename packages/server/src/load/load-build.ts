@@ -3,7 +3,6 @@ import { sha256Of } from '@serve-dist/foundation/text/sha256-of'
 import { escapeMessage } from '@serve-dist/foundation/text/escape-invisible'
 import {
   checkServingRules,
-  isProxyRule,
   isSourceMap,
   type Manifest,
   OperatorError,
@@ -25,6 +24,7 @@ import {
 } from '../rules/runtime-module.ts'
 import { refuseHealthConflict } from '../rules/refuse-health-conflict.ts'
 import { resolveVariables } from '../rules/resolve-variables.ts'
+import { resolveFieldVariables } from '../rules/resolve-field-variables.ts'
 import { requireUsablePolicy } from '../rules/require-usable-policy.ts'
 import { unusedHeadersFileRules } from '../site/field-rules.ts'
 import { listDeltas } from '../site/kept-build.ts'
@@ -257,33 +257,31 @@ interface ResolvedRules {
 }
 
 function resolveRules(
-  { source, folder: { manifest }, rules, environment }: DescribedBuild,
+  { source, folder: { manifest }, rules: given, environment }: DescribedBuild,
   files: BuildFiles,
   { needsEnvironment, onWarning }: LoadBuildOptions,
 ): ResolvedRules {
-  const { values, textOf } = environment
+  const { values, readVariable } = environment
+  const { rules, problems: unsetFields } = resolveFieldVariables(given, readVariable)
   const written = readServingFiles(manifest, files, onWarning)
   const policy = requireUsablePolicy(source, manifest, { ...written, rules, values, needsEnvironment })
   const serving = resolveServing({ directory: source.root, ...written, rules, policy })
-  const { rules: redirects, problems: unset } = resolveVariables(serving.redirects, textOf)
-  const problems = [...environment.problems, ...(needsEnvironment ? unset : [])]
+  const { rules: redirects, problems: unset } = resolveVariables(serving.redirects, readVariable)
+  const problems = [...environment.problems, ...(needsEnvironment ? [...unsetFields, ...unset] : [])]
   if (problems.length > 0) throw new OperatorError('SD_ENVIRONMENT_INVALID', problems)
-  const basicAuth = resolveBasicAuth(rules, textOf, needsEnvironment)
-  // With the values of their variables.
-  const proxies = redirects.filter(isProxyRule)
-  return {
-    written,
-    policy,
-    serving: { ...serving, redirects, basicAuth },
-    rulesDigest: digestRules(proxies.length === 0 ? rules : [...rules, { redirects: proxies }], basicAuth),
-  }
+  const basicAuth = resolveBasicAuth(rules, readVariable, needsEnvironment)
+  const resolved = { ...serving, redirects, basicAuth }
+  return { written, policy, serving: resolved, rulesDigest: digestRules(rules, resolved) }
 }
 
-/** Returns the digest of the rules and of the users, or `undefined` without rules. */
-function digestRules(sources: readonly ServingRules[], basicAuth: BasicAuth | undefined): string | undefined {
+/** Returns the digest of the rules, of the values of variables in them and of the users, or `undefined` without rules. */
+function digestRules(
+  sources: readonly ServingRules[],
+  { redirects, basicAuth }: ResolvedServing,
+): string | undefined {
   if (sources.every((rules) => Object.keys(rules).length === 0)) return undefined
   const users = basicAuth === undefined ? [] : [...credentialsOf(basicAuth)]
-  return sha256Of(Buffer.from(JSON.stringify([sources, users])))
+  return sha256Of(Buffer.from(JSON.stringify([sources, redirects, users])))
 }
 
 const ignoredConfiguration = `serve.json is ignored. Write its rules into serve-dist.config.js: ${documentUrl('migrate/serve')}`

@@ -1,12 +1,12 @@
 import { OperatorError, type ServingRules } from '@serve-dist/manifest'
 import type { BasicAuth } from '../site/site.ts'
-import type { VariableReader } from './make-environment-module.ts'
+import type { VariableReader } from './variable-reader.ts'
 import { type Credentials, parseCredentials } from './credentials.ts'
 
 /** Credentials are not part of the site, because a site is plain data that programs print and copy. */
 const credentials = new WeakMap<BasicAuth, Credentials>()
 
-/** Returns the users of a protected site. A copy of a site has none, so it rejects everybody. */
+/** Returns the users of a protected site. A copy of a site has no users, so every request is rejected. */
 export function credentialsOf(rule: BasicAuth): Credentials {
   return credentials.get(rule) ?? new Map()
 }
@@ -19,14 +19,14 @@ export function credentialsOf(rule: BasicAuth): Credentials {
  */
 export function resolveBasicAuth(
   sources: readonly ServingRules[],
-  textOf: VariableReader,
+  readVariable: VariableReader,
   needsEnvironment: boolean,
 ): BasicAuth | undefined {
   const rule = sources.findLast(({ basicAuth }) => basicAuth !== undefined)?.basicAuth
   if (rule === undefined || rule === null) return undefined
   const { env, except = [] } = rule
   const resolved: BasicAuth = { except }
-  const text = textOf(env)
+  const text = readVariable(env)
   const { users, problems } =
     text === undefined || text === ''
       ? { users: new Map(), problems: ['is not set'] }

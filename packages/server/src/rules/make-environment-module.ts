@@ -12,6 +12,7 @@ import {
   type RuntimeEnvironment,
 } from '@serve-dist/manifest'
 import { readEnvFile } from './read-env-file.ts'
+import { type VariableReader, variableReader } from './variable-reader.ts'
 
 export interface EnvironmentSources {
   /** Takes precedence over the file. @default process.env */
@@ -24,15 +25,13 @@ export interface EnvironmentSources {
 /** The environment of a build in this process. */
 export interface MadeEnvironment {
   readonly values: EnvironmentValues
+  /** Returns the value of any variable, for rules. */
+  readonly readVariable: VariableReader
   /** The generated module that replaces the build's file; `undefined` if the build uses no variables. */
   readonly module: EnvironmentModule | undefined
   /** Problems with the file and with variables. They never contain a value. */
   readonly problems: readonly string[]
-  readonly textOf: VariableReader
 }
-
-/** Returns the text of any variable, for rules. */
-export type VariableReader = (name: string) => string | undefined
 
 export interface EnvironmentModule {
   readonly file: ManifestFile
@@ -46,11 +45,9 @@ export async function makeEnvironmentModule(
 ): Promise<MadeEnvironment> {
   const problems: string[] = []
   const inFile = envFile === undefined ? {} : await readEnvFile(envFile).catch(noteProblems(problems))
-  const textOf: VariableReader = (name) => {
-    const text: unknown = ownText(outer, name) ?? ownText(inFile, name)
-    return typeof text === 'string' ? text : undefined
-  }
-  if (environment === undefined) return { values: {}, module: undefined, problems, textOf }
+  const [readOuter, readFile] = [variableReader(outer), variableReader(inFile)]
+  const readVariable = (name: string): string | undefined => readOuter(name) ?? readFile(name)
+  if (environment === undefined) return { values: {}, readVariable, module: undefined, problems }
   const { path, prefix } = environment
   const { source, unreadable, ...picked } = pickTexts(environment, outer, inFile)
   const { values, problems: wrong } = readEnvironment({ prefix, ...picked }, source)
@@ -67,7 +64,7 @@ export async function makeEnvironmentModule(
     variants: [],
     runtime: true,
   }
-  return { values, module: { file, body }, problems, textOf }
+  return { values, readVariable, module: { file, body }, problems }
 }
 
 function noteProblems(problems: string[]): (error: unknown) => EnvironmentSource {

@@ -1,23 +1,17 @@
 import type { Manifest } from '@serve-dist/manifest'
 import type { ManifestEntry, StoredBytes } from '../site/site.ts'
 import { isChanged } from '../judge/compare-folder.ts'
-import type {
-  EnvironmentModule,
-  EnvironmentSources,
-  MadeEnvironment,
-  VariableReader,
-} from './make-environment-module.ts'
+import { variableReader } from './variable-reader.ts'
+import type { EnvironmentModule, EnvironmentSources, MadeEnvironment } from './make-environment-module.ts'
 
 /** Makes the environment of a build. Builds without variables do not load the code for it. */
 export async function makeEnvironment(
   manifest: Manifest,
   options: EnvironmentSources,
 ): Promise<MadeEnvironment> {
-  if (manifest.environment === undefined && options.envFile === undefined) {
-    const { environment = process.env } = options
-    const textOf: VariableReader = (name) =>
-      Object.hasOwn(environment, name) ? environment[name] : undefined
-    return { values: {}, module: undefined, problems: [], textOf }
+  const { environment = process.env, envFile } = options
+  if (manifest.environment === undefined && envFile === undefined) {
+    return { values: {}, readVariable: variableReader(environment), module: undefined, problems: [] }
   }
   const { makeEnvironmentModule } = await import('./make-environment-module.ts')
   return await makeEnvironmentModule(manifest, options)

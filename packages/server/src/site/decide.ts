@@ -17,9 +17,9 @@ import { type ByteRange, parseByteRange } from '../protocol/byte-range.ts'
 import type { DecisionTrace } from './decision-trace.ts'
 import { evaluatePreconditions, ifRangeHolds } from './evaluate-preconditions.ts'
 import { isNavigation } from '../protocol/is-navigation.ts'
-import { isSkewMiss } from './missing-asset.ts'
 import { forwardedTarget, hasDotSegment } from './proxy-target.ts'
 import { forcedRedirects, isProxying, matchRedirect, type RedirectMatch } from './redirects.ts'
+import { isSkewMiss } from './missing-asset.ts'
 import { notFoundAnswer, notModifiedAnswer, okAnswer, unavailableAnswer } from './representation-answers.ts'
 import type { RequestFields } from '../protocol/request-fields.ts'
 import { parseRequestPath, type RequestPath } from '../protocol/request-path.ts'
@@ -51,8 +51,9 @@ export function decide(
       return badRequest
     }
     if (parsed === 'unclean') {
-      const match = matchRule(site, target.replace(/\?.*$/s, ''), undefined)
-      if (match?.status === 503) return decideUnavailable(site, request, match, trace)
+      const sent = target.replace(/\?.*$/s, '')
+      const match = matchRule(site, sent, undefined)
+      if (match?.status === 503) return decideUnavailable(site, { request, path: sent, match }, trace)
       // RFC 9110 §9.3.7: `*` refers to the server as a whole.
       const isServerWide = method === 'OPTIONS' && target === '*'
       trace?.({ code: isServerWide ? 'asterisk-target' : 'unclean-path' })
@@ -76,7 +77,7 @@ export function decide(
 
   if (entry.kind === 'proxied') return forwardTo(entry.rule, { path, sent: target }, trace)
   if (entry.kind === 'hidden') {
-    if (entry.status === 503) return unavailable(entry.page, request, trace)
+    if (entry.status === 503) return unavailable(entry.page, { request, path }, trace)
     return isGetOrHead(request) ? (notFoundPage(entry.page, request, trace) ?? notFound) : undefined
   }
   if (entry.kind === 'resource') return decideResource(entry, request, trace)
@@ -280,7 +281,8 @@ function decideUnknown(
 ): Answer | undefined {
   trace?.({ code: 'unknown-path', path })
   const match = matchRule(site, path, fallback, query)
-  if (match?.status === 503) return decideUnavailable(site, request, match, trace)
+  if (match?.status === 503 && (fallback !== 'application' || match.rule?.force === true))
+    return decideUnavailable(site, { request, path, match }, trace)
   if (isProxying(match?.rule)) {
     if (mayProxy(site, path, match.rule)) return forwardTo(match.rule, { path, sent: request.target }, trace)
     return trace?.({ code: 'rule-not-for-assets', match })
@@ -390,33 +392,41 @@ function isGetOrHead({ method }: RequestFields): boolean {
   return method === 'GET' || method === 'HEAD'
 }
 
+/** Returns a page as the body of an error, or `undefined` if the client accepts none of its codings. */
+export function errorPage(page: Resource, request: RequestFields, status: number): Answer | undefined {
+  const answer = notFoundPage(page, request)
+  return answer && { ...answer, status }
+}
+
+interface RequestedPath {
+  readonly request: RequestFields
+  /** Percent-encoded. */
+  readonly path: string
+}
+
 /** A rule with status 503 for a path that the table does not contain. An unknown hashed asset stays a 404. */
 function decideUnavailable(
   site: Site,
-  request: RequestFields,
-  match: RedirectMatch,
+  { match, ...requested }: RequestedPath & { readonly match: RedirectMatch },
   trace?: DecisionTrace,
 ): Answer {
-  if (isSkewMiss(site, request)) return notFound
+  if (isSkewMiss(site, requested.request)) return notFound
   trace?.({ code: 'unavailable', match })
-  return unavailable(match.target, request, trace)
+  return unavailable(match.target, requested, trace)
 }
 
 /** Returns the 503 of a maintenance: only navigations get its page. */
-function unavailable(page: Resource | undefined, request: RequestFields, trace?: DecisionTrace): Answer {
-  const path = request.target.replace(/\?.*$/s, '')
+function unavailable(
+  page: Resource | undefined,
+  { request, path }: RequestedPath,
+  trace?: DecisionTrace,
+): Answer {
   const weights = codingWeights(request.acceptEncoding)
   const selected =
     page === undefined || !isNavigation(request, path) ? undefined : selectRepresentation(page, weights)
   if (page === undefined || selected === undefined) return bareUnavailable(page)
   trace?.({ code: 'sent', resource: page, representation: selected })
   return unavailableAnswer(selected, page)
-}
-
-/** Returns a page as the body of an error, or `undefined` if the client accepts none of its codings. */
-export function errorPage(page: Resource, request: RequestFields, status: number): Answer | undefined {
-  const answer = notFoundPage(page, request)
-  return answer && { ...answer, status }
 }
 
 /** Returns the page of a 404, or `undefined` if the client accepts none of its codings. */
