@@ -167,6 +167,21 @@ describe('publish', () => {
     expect((await readGeneration(store, second.id)).buildId).toBe(second.id)
   })
 
+  test('keeps the manifest of a build that was built again at another time', async () => {
+    const store = await storeOf(first)
+    const key = await keyOf(store, generationKey(first.id))
+    const { directory } = await makeVersion(1)
+    const file = join(directory, manifestPath)
+    const text = await readFile(file, 'utf8')
+    await writeFile(
+      file,
+      text.replaceAll(/"lastModified": ?"\d{4}/g, (time) => `${time.slice(0, -4)}2001`),
+    )
+    expect(await readFile(file, 'utf8')).not.toBe(text)
+    expect(await publish(directory, store)).toMatchObject({ wasCurrent: true })
+    expect(await keyOf(store, generationKey(first.id))).toBe(key)
+  })
+
   test('records the digest of a manifest in a store of version 1', async () => {
     const store = await storeOf(first)
     const rows = await rowsOf(store)
