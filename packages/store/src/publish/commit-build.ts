@@ -155,9 +155,9 @@ async function putGeneration(
 }
 
 /** Returns the text of a manifest without its times, which differ if the same files were built twice. */
-function withoutTimes({ timesAreFixed: _, ...manifest }: Manifest): string {
+function withoutTimes(manifest: Manifest): string {
   const files = manifest.files.map((file) => ({ ...file, lastModified: '' }))
-  return stringifyManifest({ ...manifest, lastModified: '', files })
+  return stringifyManifest({ ...manifest, lastModified: '', timesAreFixed: true, files })
 }
 
 async function putDocument(

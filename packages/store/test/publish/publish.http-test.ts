@@ -1,8 +1,9 @@
-import { appendFile, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { appendFile, cp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { manifestPath, pendingPath } from '@serve-dist/manifest'
 import { describe, expect, test } from 'vitest'
 import { buildFixture, writeFixture } from '../../../server/test/support/build-fixture.ts'
+import { temporaryDirectory } from '../../../server/test/support/temporary-directory.ts'
 import type { StoreBackend } from '../../src/backend.ts'
 import {
   type ChangeOptions,
@@ -170,7 +171,8 @@ describe('publish', () => {
   test('keeps the manifest of a build that was built again at another time', async () => {
     const store = await storeOf(first)
     const key = await keyOf(store, generationKey(first.id))
-    const { directory } = await makeVersion(1)
+    const directory = join(await temporaryDirectory(), 'dist')
+    await cp(first.directory, directory, { recursive: true })
     const file = join(directory, manifestPath)
     const text = await readFile(file, 'utf8')
     await writeFile(
