@@ -124,7 +124,7 @@ export async function readDeletedKeys(
     const keys = typeof read === 'object' ? parseJson(read.text) : undefined
     if (Array.isArray(keys)) for (const each of keys) deleted.add(String(each))
     // The deletion may have ended in the meantime. Then the history has changed, and no swap of this one succeeds.
-    else if ((await readCurrent(store, options))?.deletions?.includes(uuid) !== false) {
+    else if ((await readCurrent(store, options))?.deletions?.includes(uuid) === true) {
       const problem = `${store.place}: ${key} is missing or invalid, so objects that are about to be deleted are unknown. Publish to a new store.`
       throw new OperatorError('SD_STORE_INVALID', problem)
     }

@@ -76,7 +76,7 @@ export async function prepareExportFolder(folder: string): Promise<void> {
 
 function writeFailure(root: string, error: unknown): unknown {
   if (error instanceof OperatorError || !(error instanceof Error && 'syscall' in error)) return error
-  const problem = `${root}: the export cannot be written (${error.message}). Free space on the disk, or name a folder that this user can write to.`
+  const problem = `${root}: cannot write the export (${error.message}). Free space on the disk, or name a folder that this user can write to.`
   return new OperatorError('SD_WRITE_FAILED', problem, { cause: error })
 }
 

@@ -158,7 +158,7 @@ describe('exportSite', () => {
     await mountFolder(folder, '-t', 'tmpfs', '-o', 'size=16k', 'tmpfs')
     await expect(exportSite(await loadSite(await build()), folder)).rejects.toMatchObject({
       code: 'SD_WRITE_FAILED',
-      message: expect.stringContaining(`${folder}: the export cannot be written (ENOSPC`),
+      message: expect.stringContaining(`${folder}: cannot write the export (ENOSPC`),
     })
   })
 

@@ -38,10 +38,12 @@ describe('serve-dist publish --export', () => {
     expect(assets).toContain('app-1.js.br')
     expect(await readFile(join(site, 'public/assets/app-1.js'), 'utf8')).toBe(compressibleText(5000, 'r1'))
     expect(await readFile(join(site, 'public/index.html'), 'utf8')).toContain('app-2.js')
-    const wrong = await run(await buildOf(2), '--export', home)
+    const before = await readFile(join(home, 'store/current.json'), 'utf8')
+    const wrong = await run(await buildOf(3), '--export', home)
     expect([wrong.code, wrong.stderr]).toEqual([
       1,
-      expect.stringMatching(/published and current, but the export failed:\n.*not empty/s),
+      expect.stringMatching(/^serve-dist: SD_FOLDER_WRONG: .*not empty.*\n$/),
     ])
+    expect(await readFile(join(home, 'store/current.json'), 'utf8')).toBe(before)
   })
 })

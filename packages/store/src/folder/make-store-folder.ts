@@ -10,9 +10,9 @@ import { makeFolder } from '@serve-dist/foundation/files/make-folder'
  */
 export async function makeStoreFolder(folder: string): Promise<readonly string[]> {
   return await makeFolder(folder).catch((cause: unknown) => {
-    // The parent that cannot be created.
+    // The parent that is not a folder or may not be created.
     const path = cause instanceof Error && 'path' in cause ? String(cause.path) : folder
-    const problem = `${path}: the store folder cannot be created (${reasonOf(cause)}). Let this user write there, or choose another folder.`
+    const problem = `${path}: cannot create the store folder (${reasonOf(cause)}). Let this user write there, or choose another folder.`
     throw new OperatorError('SD_STORE_UNAVAILABLE', problem, { cause })
   })
 }

@@ -55,9 +55,8 @@ export async function swapAndDelete(
   const uuid = await writeDeletion(store, keys, options)
   const deletions = [...(await mergeDeletions(store, next, options)), uuid]
   const swapped = await swapHistory(store, head, { ...next, deletions }, options)
-  if (swapped !== undefined) return await deleteObjects(store, { head: swapped, uuid, keys }, options)
-  await store.delete(deletionKey(uuid)).catch(() => undefined)
-  return undefined
+  // After a conflict, the document stays until the next prune: if the response to the swap was lost, the history has it.
+  return swapped && (await deleteObjects(store, { head: swapped, uuid, keys }, options))
 }
 
 async function writeDeletion(

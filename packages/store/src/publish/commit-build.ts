@@ -1,4 +1,4 @@
-import { OperatorError, stringifyManifest } from '@serve-dist/manifest'
+import { type Manifest, OperatorError, stringifyManifest } from '@serve-dist/manifest'
 import { reasonOf } from '@serve-dist/foundation/files/file-error'
 import { sha256Of } from '@serve-dist/foundation/text/sha256-of'
 import type { StoreBackend } from '../backend.ts'
@@ -145,13 +145,19 @@ async function putGeneration(
   if (key !== plainKey) {
     const there = await undefinedIfUnreadable(readGeneration(store, id, { history, signal }))
     if (there !== undefined) {
-      if (stringifyManifest(there) === text) return key
+      if (withoutTimes(there) === withoutTimes(manifest)) return key
       // The id is derived from the manifest, so an edited manifest would not be served.
       const problem = `${store.place}: the store has a different build with the id ${id}, because the manifest was edited after the build. Compress the folder again.`
       throw new OperatorError('SD_MANIFEST_MISMATCH', problem)
     }
   }
   return await putDocument(store, { plainKey, text, inventory }, signal)
+}
+
+/** Returns the text of a manifest without its times, which differ if the same files were built twice. */
+function withoutTimes(manifest: Manifest): string {
+  const files = manifest.files.map((file) => ({ ...file, lastModified: '' }))
+  return stringifyManifest({ ...manifest, lastModified: '', timesAreFixed: true, files })
 }
 
 async function putDocument(

@@ -16,12 +16,21 @@ import {
   readDeltas,
   readLatest,
 } from '../../src/index.ts'
+import { deltasKey } from '../../src/deltas/deltas-document.ts'
 import { blobKey } from '../../src/layout.ts'
 import { type MadeBuild, makeVersion, makeVersions } from '../support/make-builds.ts'
 import { type NewerNode, newerNode } from '../support/newer-node.ts'
 import { makeBlobsOld, type SharedStore, startBackends } from '../support/open-stores.ts'
 import { publishWith, tryPublishWith } from '../support/publish-with.ts'
-import { deltasOf, differences, faultsOf, keysIn, manifestOf, unnamedIn } from '../support/read-store.ts'
+import {
+  deltasOf,
+  differences,
+  faultsOf,
+  keyOf,
+  keysIn,
+  manifestOf,
+  unnamedIn,
+} from '../support/read-store.ts'
 
 const seed = Number(process.env['SERVE_DIST_SEED'])
 const node = newerNode('node24') ?? ''
@@ -212,7 +221,7 @@ describe.skipIf(node === '')('a delta', () => {
     expect((await listGenerations(store))[1]?.ownBytes).toBeGreaterThan(0)
     await makeBlobsOld(shared)
     await prune(store, { generations: 0, age: 0 }, { protectedFor: -60_000 })
-    expect(await keysIn(store, 'deltas/')).toEqual([`deltas/${third.id}.json`])
+    expect(await keysIn(store, 'deltas/')).toEqual([await keyOf(store, deltasKey(third.id))])
     const left = await keysIn(store, 'blobs/')
     expect(left.filter((key) => keys.includes(key))).toEqual([])
     expect(await faultsOf(store)).toEqual([])
@@ -222,7 +231,7 @@ describe.skipIf(node === '')('a delta', () => {
   test('blocks deletions of blobs and a purge if its document is unreadable', async () => {
     const { store } = await storeOf(first, second, third)
     const before = await keysIn(store, 'blobs/')
-    await store.put(`deltas/${second.id}.json`, Buffer.from('{"version":2}'))
+    await store.put(await keyOf(store, deltasKey(second.id)), Buffer.from('{"version":2}'))
     const { warnings } = await prune(store, {}, { protectedFor: -60_000 })
     expect(warnings).toEqual([expect.stringContaining('no blob was pruned')])
     expect(await keysIn(store, 'blobs/')).toEqual(before)

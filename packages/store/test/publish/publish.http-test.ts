@@ -1,8 +1,9 @@
-import { appendFile, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { appendFile, cp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { manifestPath, pendingPath } from '@serve-dist/manifest'
 import { describe, expect, test } from 'vitest'
 import { buildFixture, writeFixture } from '../../../server/test/support/build-fixture.ts'
+import { temporaryDirectory } from '../../../server/test/support/temporary-directory.ts'
 import type { StoreBackend } from '../../src/backend.ts'
 import {
   type ChangeOptions,
@@ -165,6 +166,22 @@ describe('publish', () => {
     await publish(second.directory, store, { isForced: true, isVerified: true })
     expect(await textAt(store, await keyOf(store, generationKey(second.id)))).toBe(text)
     expect((await readGeneration(store, second.id)).buildId).toBe(second.id)
+  })
+
+  test('keeps the manifest of a build that was built again at another time', async () => {
+    const store = await storeOf(first)
+    const key = await keyOf(store, generationKey(first.id))
+    const directory = join(await temporaryDirectory(), 'dist')
+    await cp(first.directory, directory, { recursive: true })
+    const file = join(directory, manifestPath)
+    const text = await readFile(file, 'utf8')
+    await writeFile(
+      file,
+      text.replaceAll(/"lastModified": ?"\d{4}/g, (time) => `${time.slice(0, -4)}2001`),
+    )
+    expect(await readFile(file, 'utf8')).not.toBe(text)
+    expect(await publish(directory, store)).toMatchObject({ wasCurrent: true })
+    expect(await keyOf(store, generationKey(first.id))).toBe(key)
   })
 
   test('records the digest of a manifest in a store of version 1', async () => {

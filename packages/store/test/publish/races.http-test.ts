@@ -88,6 +88,47 @@ describe.each(backends)('in $name', (backend) => {
     expect(await differences(store, second)).toEqual([])
   })
 
+  test('a publish continues if a deletion ends between its reads of the history and of the deleted keys', async () => {
+    const store = await prepare()
+    const suspended = suspendDeletions(store)
+    const pruned = prune(suspended.store, {}, eager)
+    await suspended.isDeleting
+    const racing: StoreBackend = {
+      ...store,
+      async read(key, options) {
+        if (key.startsWith('deletions/')) {
+          suspended.resume()
+          await pruned
+        }
+        return await store.read(key, options)
+      },
+    }
+    await publish(second.directory, racing)
+    expect(await differences(store, second)).toEqual([])
+    expect(await faultsOf(store)).toEqual([])
+  })
+
+  test('a deletion stays in the history if the response to its swap was lost and another process changed it', async () => {
+    const store = await prepare()
+    let isLost = false
+    const lossy: StoreBackend = {
+      ...store,
+      async put(key, content, options) {
+        const written = await store.put(key, content, options)
+        if (key !== currentKey || isLost) return written
+        isLost = true
+        await publish(first.directory, store)
+        await publish(second.directory, store)
+        // A retry of the same write.
+        return await store.put(key, content, options)
+      },
+    }
+    await prune(lossy, {}, eager)
+    await publish(first.directory, store)
+    expect(await faultsOf(store)).toEqual([])
+    expect(await differences(store, second)).toEqual([])
+  })
+
   test('deletions of killed processes are merged, and their keys are never used again', async () => {
     const { store } = await backend.open()
     await publish(first.directory, store)
