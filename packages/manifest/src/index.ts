@@ -78,6 +78,7 @@ export {
 export { checkServingRules } from './check-serving-rules.ts'
 export { isCompressible } from './is-compressible.ts'
 export { isSourceMap } from './is-source-map.ts'
+export { servedFiles, servingFiles } from './served-files.ts'
 export { isDocumentType, isPageType, mediaTypeOf } from './media-type-of.ts'
 export { loadOptional } from './load-optional.ts'
 export { OperatorError, type OperatorErrorCode, type OperatorErrorOptions } from './operator-error.ts'

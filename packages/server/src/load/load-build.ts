@@ -1,5 +1,11 @@
 import { escapeMessage } from '@serve-dist/foundation/text/escape-invisible'
-import { isSourceMap, type Manifest, OperatorError, type ServingRules } from '@serve-dist/manifest'
+import {
+  isSourceMap,
+  type Manifest,
+  OperatorError,
+  type ServingRules,
+  servingFiles,
+} from '@serve-dist/manifest'
 import type { KnownDigests } from '../files/inspect-file.ts'
 import { retireFiles } from '../files/inspect-files.ts'
 import { describeUnlistedFiles, refuseUnlistedPages, type UnlistedFiles } from '../judge/unlisted-files.ts'
@@ -21,7 +27,6 @@ import type { SitePolicy } from '../site/resolve-policy.ts'
 import {
   type ResolvedServing,
   resolveServing,
-  servingFiles,
   type ServingSources,
   sourceMapsOf,
 } from '../site/resolve-serving.ts'
