@@ -208,3 +208,8 @@ async function makeCertificate(folder: string): Promise<{ cert: string; key: str
   expect(await runToEnd(['openssl'], { args, cwd: folder })).toMatchObject({ exitCode: 0 })
   return { cert, key }
 }
+
+test('require() of the plugin returns a function', () => {
+  const required: unknown = createRequire(path.join(spa.project, 'package.json'))('@serve-dist/vite')
+  expect(required).toBeTypeOf('function')
+})

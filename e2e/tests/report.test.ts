@@ -207,7 +207,7 @@ describe.skipIf(chromiumPath === undefined)('the HTML report in Chromium', () =>
     expect(new Set([larger, smaller, same]).size).toBe(3)
     const rows = await page.getByRole('row').allInnerTexts()
     expect(rows.find((row) => row.startsWith('assets/old-AAAA2222.js'))).toMatch(
-      /removed\s+js\s+0\.00 kB\s+▼ -900 B/,
+      /removed\s+js\s+0\.00\skB\s+▼ -900\sB/,
     )
     await page.getByRole('radio', { name: 'by kind' }).check({ force: true })
     expect(await fill('assets/index-HASH.js')).toBe(await fill('assets/vendor-HASH.js'))
@@ -240,7 +240,7 @@ describe.skipIf(chromiumPath === undefined)('the HTML report in Chromium', () =>
     ])
     expect(await boxes.nth(1).innerText()).toMatch(/▼ of 110\.00 kB$/)
     const rows = await page.getByRole('row').allInnerTexts()
-    expect(rows.find((row) => row.startsWith('index.html'))).toMatch(/\s0 B$/)
+    expect(rows.find((row) => row.startsWith('index.html'))).toMatch(/\s0\sB$/)
     await page.getByRole('radio', { name: 'by kind' }).check({ force: true })
     expect(await legends.innerText()).toMatch(/^js/)
     expect(complaints).toEqual([])

@@ -74,11 +74,9 @@ function largestChildren(folder, column) {
 function joinNodes(folder, children) {
   const sizes = folder.sizes.map((_, column) => {
     const bytes = children.reduce((sum, child) => sum + weigh(child, column), 0)
-    const kilobytes = (bytes / 1000).toLocaleString('en-US', {
-      minimumFractionDigits: 2,
-      maximumFractionDigits: 2,
-    })
-    return { bytes, text: `${kilobytes} kB` }
+    const [value, unit] = bytes < 999_995 ? [bytes / 1000, 'kB'] : [bytes / 1_000_000, 'MB']
+    const text = value.toLocaleString('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 2 })
+    return { bytes, text: `${text} ${unit}` }
   })
   const name = `${children.length} smaller`
   return { name, path: `${folder.path}${name}`, kind: 'more', sizes, children }

@@ -53,6 +53,20 @@ describe('findOrderProblems', () => {
     expect(problems).toEqual([expect.stringContaining(`"late" runs after serveDist() in ${hook}, so`)])
   })
 
+  test('names a plugin to remove, because it also compresses', () => {
+    const names = [
+      'vite:compression',
+      'vite-plugin-compression',
+      'vite-plugin-compression',
+      'gzip',
+      'vite:css',
+    ]
+    const packages = ['vite-plugin-compression', 'vite-plugin-compression2', 'rollup-plugin-gzip']
+    expect(problemsAmong([...names.map((name) => ({ name })), own])).toEqual(
+      packages.map((name) => expect.stringContaining(`] ${name} compresses this build, too. Remove it`)),
+    )
+  })
+
   test('reports a second instance once, but not a clone', () => {
     expect(problemsAmong([own, instance(), instance()])).toEqual([expect.stringContaining('more than once')])
     expect(problemsAmong([own, { ...own }])).toEqual([])

@@ -23,7 +23,14 @@ export function findActiveInstance(
   return marks.find(({ framework }) => framework !== undefined) ?? marks[0]
 }
 
-/** Returns problems with the order of plugins: a second instance, and plugins that write after this one. */
+/** Packages of plugins that also compress, by the name of their plugin. */
+const compressors: ReadonlyMap<string, string> = new Map([
+  ['vite:compression', 'vite-plugin-compression'],
+  ['vite-plugin-compression', 'vite-plugin-compression2'],
+  ['gzip', 'rollup-plugin-gzip'],
+])
+
+/** Returns problems with other plugins: a second instance, plugins that write after this one, and compressors. */
 export function findOrderProblems(
   plugins: readonly Plugin[],
   { instance }: InstanceMark['serveDist'],
@@ -40,6 +47,11 @@ export function findOrderProblems(
             `"${plugin.name}" runs after serveDist() in ${hook}, so files that it writes there are neither compressed nor in the manifest. Move serveDist() to the end of "plugins".`,
         ),
     )
+  for (const name of new Set(plugins.flatMap((plugin) => compressors.get(plugin.name) ?? []))) {
+    problems.push(
+      `${name} compresses this build, too. Remove it from "plugins", because serveDist() replaces it.`,
+    )
+  }
   if (plugins.some(isOther)) {
     problems.unshift(
       'serveDist() is in "plugins" more than once, and only one instance works. Remove the others.',

@@ -1,10 +1,11 @@
 import type * as Rollup from 'rollup'
-import type { Rolldown } from 'vite'
+import { build as buildByVite8, type Plugin, type Rolldown } from 'vite'
 import { describe, expect, expectTypeOf, test } from 'vitest'
+import serveDist from '../src/index.ts'
 import type { EmittedAsset } from '../src/record/find-hashed-names.ts'
 import type { OutputOptions, WrittenFile } from '../src/record/written-output.ts'
 import { application, createProject, prose } from './support/project.ts'
-import { vites } from './support/vites.ts'
+import { isChosen, vites } from './support/vites.ts'
 
 function withoutHash(path: string): string {
   return path.replace(/-[\w-]{8}(?=\.)/, '-HASH')
@@ -22,6 +23,38 @@ describe('types of the hooks', () => {
     expectTypeOf<Rolldown.OutputBundle[string]>().toExtend<WrittenFile>()
     expectTypeOf<Rolldown.PreRenderedAsset>().toExtend<EmittedAsset>()
   })
+})
+
+/** Returns the ids for which hooks of the plugin run. */
+function recordIds(plugins: readonly Plugin[], ids: Set<string>): void {
+  const recording = (handler: unknown) =>
+    function record(this: unknown, id: string, ...others: readonly unknown[]): unknown {
+      ids.add(id)
+      return typeof handler === 'function' ? Reflect.apply(handler, this, [id, ...others]) : undefined
+    }
+  for (const plugin of plugins) {
+    for (const name of ['resolveId', 'load'] as const) {
+      const hook = plugin[name]
+      if (typeof hook === 'function') Object.assign(plugin, { [name]: recording(hook) })
+      else if (hook !== undefined) Object.assign(hook, { handler: recording(hook.handler) })
+    }
+  }
+}
+
+test.runIf(isChosen({ name: 'Vite 8' }))('hooks of the plugin run only for its virtual modules', async () => {
+  const imports =
+    "import 'virtual:serve-dist/client'; import env from 'virtual:serve-dist/env'; console.log(env.A)"
+  const project = await createProject({ ...application, 'lazy.js': imports })
+  const plugins = serveDist({ env: { A: {} } })
+  const ids = new Set<string>()
+  recordIds(plugins, ids)
+  await buildByVite8(project.config({ plugins }))
+  expect([...ids].toSorted()).toEqual([
+    '\0virtual:serve-dist/client',
+    'virtual:serve-dist/client',
+    'virtual:serve-dist/env',
+  ])
+  expect((await project.manifest()).environment).toBeDefined()
 })
 
 describe.each(vites)('the manifest of a build by $name', ({ build }) => {

@@ -45,6 +45,14 @@ export function layOutTable(rows: readonly (readonly Cell[])[], options: TableOp
   )
 }
 
+/** Returns the text, or its end after `…` if the text is too wide. */
+export function shortenStart(text: string, width: number): string {
+  if (widthOf(text).width <= width) return text
+  let end = text
+  while (widthOf(end).width >= width) end = end.slice(1)
+  return `…${end}`
+}
+
 function widthOfCell(parts: Cell): number {
   return parts.reduce((sum, { text }) => sum + widthOf(text).width, 0)
 }

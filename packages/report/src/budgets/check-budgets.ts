@@ -1,7 +1,7 @@
 import { escapeInvisible } from '@serve-dist/foundation/text/escape-invisible'
 import { type Manifest, type ManifestFile } from '@serve-dist/manifest'
 import picomatch from 'picomatch'
-import { formatBytes, formatCount, formatKilobytes, formatPercent } from '../builds/format-values.ts'
+import { formatBytes, formatCount, formatSize, formatPercent } from '../builds/format-values.ts'
 import { sizesOf } from '../builds/sizes.ts'
 import type { Budget } from './parse-budgets.ts'
 
@@ -61,7 +61,7 @@ export function describeBudget({ budget, outcome, size, over, files }: BudgetRes
   if (outcome === 'unmatched') {
     return `${budget.text}: matches no file of this build. Correct the glob or remove the budget.`
   }
-  const weighed = `${formatKilobytes(size)} ${budget.column} of ${formatKilobytes(budget.limit)}`
+  const weighed = `${formatSize(size)} ${budget.column} of ${formatSize(budget.limit)}`
   if (outcome === 'within') {
     return `${budget.text}: ${weighed}, ${formatBytes(-over)} left`
   }
@@ -77,7 +77,7 @@ export function budgetProblems(results: readonly BudgetResult[]): string[] {
 function nameFiles(files: readonly BudgetFile[]): string {
   const named = files
     .slice(0, mostNames)
-    .map(({ path, size }) => `${escapeInvisible(path)} ${formatKilobytes(size)}`)
+    .map(({ path, size }) => `${escapeInvisible(path)} ${formatSize(size)}`)
   const others = files.length - named.length
   return [...named, ...(others > 0 ? [formatCount(others, 'more file')] : [])].join(', ')
 }

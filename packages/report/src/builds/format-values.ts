@@ -1,11 +1,12 @@
-/** Formats bytes in kB of 1,000 bytes, as Vite does: `12.30 kB`. */
-export function formatKilobytes(bytes: number): string {
-  return `${group(bytes / 1000, 2)} kB`
+/** Formats bytes in kB of 1,000 bytes, as Vite does, or in MB: `12.30 kB`, `3.44 MB`. */
+export function formatSize(bytes: number): string {
+  // 999,995 bytes would be rounded to `1,000.00 kB`.
+  return bytes < 999_995 ? `${group(bytes / 1000, 2)} kB` : `${group(bytes / 1_000_000, 2)} MB`
 }
 
 /** Formats bytes exactly below 1,000: `400 B`, `1.20 kB`. */
 export function formatBytes(bytes: number): string {
-  return bytes < 1000 ? `${bytes} B` : formatKilobytes(bytes)
+  return bytes < 1000 ? `${bytes} B` : formatSize(bytes)
 }
 
 /** Formats a change in bytes with its sign: `+400 B`, `-1.20 kB`, `0 B`. */

@@ -1,5 +1,5 @@
 import { type Preference, contentCodings, type Manifest } from '@serve-dist/manifest'
-import { formatBytes, formatKilobytes, formatPercent } from './format-values.ts'
+import { formatBytes, formatPercent } from './format-values.ts'
 import { type Coding, sizesOf, sumSizes } from './sizes.ts'
 
 /** The cost of the default order of codings for a build, compared with the smallest variants. */
@@ -37,22 +37,11 @@ export function preferenceCost({ files, serving }: Pick<Manifest, 'files' | 'ser
 }
 
 /** Describes the cost of the order of codings in one line. Returns `undefined` if the build has no variants. */
-export function describePreference({
-  prefer,
-  first,
-  sent,
-  smallest,
-  bytes,
-  percent,
-}: PreferenceCost): string | undefined {
+export function describePreference({ prefer, first, bytes, percent }: PreferenceCost): string | undefined {
   if (first === 'identity') return undefined
-  if (prefer === 'smallest') {
-    const saved = bytes === 0 ? 'as much as' : `${formatBytes(bytes)} less than`
-    return `prefer 'smallest' sends ${formatKilobytes(smallest)}, ${saved} prefer 'order' (${first} first)`
-  }
-  if (bytes === 0) {
-    return `prefer 'order' (${first} first) sends ${formatKilobytes(sent)}. This is the smallest variant of every file, so prefer 'smallest' would save nothing.`
-  }
-  const more = formatBytes(bytes)
-  return `prefer 'order' (${first} first) sends ${formatKilobytes(sent)}, ${more} more than prefer 'smallest' (${formatKilobytes(smallest)}, ${formatPercent(percent)})`
+  const difference = `${formatBytes(bytes)} (${formatPercent(percent)})`
+  if (prefer === 'smallest') return `prefer: 'smallest' saves ${difference} compared with ${first} first.`
+  return bytes === 0
+    ? `Sending ${first} first costs nothing: no other variant is smaller.`
+    : `Sending ${first} first costs ${difference}. To send less: prefer: 'smallest'.`
 }

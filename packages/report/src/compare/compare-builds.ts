@@ -1,5 +1,5 @@
 import type { Manifest } from '@serve-dist/manifest'
-import { formatChange, formatCount, formatKilobytes } from '../builds/format-values.ts'
+import { formatChange, formatCount, formatSize } from '../builds/format-values.ts'
 import { codings, type FileKind, fileKindOf, sizesOf, sumOfKind } from '../builds/sizes.ts'
 import { type MatchedFile, matchFiles } from './match-files.ts'
 import { compareSizes, defaultNoise, type Noise, type SizeChanges } from './size-change.ts'
@@ -101,7 +101,7 @@ export function summarizeComparison(comparison: BuildComparison): ComparisonSumm
   const limits = `below ${noise.bytes} B, and below ${noise.percent} % or of equal length`
   const ofNoise = count('noise') > 0 ? `, ${count('noise')} noise (${limits})` : ''
   return {
-    weight: `sent by default: ${formatKilobytes(sent.after)}, ${formatChange(sent)}`,
+    weight: `sent by default: ${formatSize(sent.after)}, ${formatChange(sent)}`,
     files: `${formatCount(count('changed'), 'file')} changed, ${count('new')} new, ${count('removed')} removed; ${count('same')} the same${ofNoise}`,
   }
 }

@@ -1,8 +1,8 @@
 import { basename } from 'node:path'
 import { joinFirstNames } from '@serve-dist/foundation/text/join-first-names'
-import { type Manifest, type ManifestFile, manifestPath } from '@serve-dist/manifest'
-import { type Cell, cell, layOutTable, paint } from '@serve-dist/foundation/terminal/text-table'
-import { formatByteChange, formatCount, formatKilobytes } from '../builds/format-values.ts'
+import { type Manifest, type ManifestFile, manifestPath, servedFiles } from '@serve-dist/manifest'
+import { type Cell, cell, layOutTable, paint, shortenStart } from '@serve-dist/foundation/terminal/text-table'
+import { formatByteChange, formatCount, formatSize } from '../builds/format-values.ts'
 import { describePreference, preferenceCost } from '../builds/preference-cost.ts'
 import {
   type BuildServing,
@@ -27,10 +27,15 @@ export interface FormatBuildTableOptions {
    * @default ''
    */
   readonly prefix?: string
+  /**
+   * The maximum number of rows for files with variants. One more row contains the total of the others.
+   *
+   * @default 40
+   */
+  readonly rows?: number
+  /** The maximum width. The table then shortens paths, and has no columns for the sent and the smallest coding. */
+  readonly width?: number
 }
-
-/** The maximum number of rows for files with variants. One more row contains the total of the others. */
-const mostRows = 40
 
 /** The result of a compression step, as returned by `precompress`. */
 export interface FinishedPass {
@@ -53,15 +58,17 @@ interface PolicyNeed {
 /** Formats the result of a compression step: the table of the build and one line about the work. */
 export function formatPass(pass: FinishedPass, { colors }: { readonly colors: boolean }): string {
   const { directory, manifest, written, removed, cacheHits, durationMs } = pass
-  const variants = manifest.files.reduce((sum, file) => sum + file.variants.length, 0)
-  const counts = `✓ ${formatCount(manifest.files.length, 'file')}, ${formatCount(variants, 'variant')}`
+  const files = servedFiles(manifest)
+  const variants = files.reduce((sum, file) => sum + file.variants.length, 0)
+  const counts = `✓ ${formatCount(files.length, 'file')}, ${formatCount(variants, 'variant')}`
   const changes = [
     ...writtenOf(written),
     ...(cacheHits > 0 ? [`${cacheHits.toLocaleString('en-US')} from the cache`] : []),
     ...(removed.length > 0 ? [`${removed.length} removed`] : []),
   ]
   const duration = durationMs < 1000 ? `${Math.round(durationMs)}ms` : `${(durationMs / 1000).toFixed(2)}s`
-  const table = formatBuildTable(manifest, { colors, prefix: `${basename(directory)}/` })
+  const prefix = `${basename(directory)}/`
+  const table = formatBuildTable(manifest, { colors, prefix, rows: 10, width: 80 })
   const work = ` (${changes.join(', ') || 'nothing changed'}) in ${duration}`
   return `${table}\n${describeNeeds(pass.policyNeeds ?? [])}${paint(colors, counts, 'green')}${paint(colors, work, 'dim')}`
 }
@@ -99,18 +106,23 @@ export function formatBuildTable(
   build: Pick<Manifest, 'files' | 'serving'>,
   options: FormatBuildTableOptions,
 ): string {
-  const { files } = build
-  const { colors, prefix = '' } = options
+  const files = servedFiles(build)
+  const { colors, prefix = '', rows: mostRows = 40, width } = options
   if (files.length === 0) return paint(colors, 'no files', 'dim')
   const columns = codingsOf(files)
   const withVariants = files.filter(({ variants }) => variants.length > 0)
   const shown = new Set(withVariants.toSorted((a, b) => b.size - a.size).slice(0, mostRows))
   const hidden = withVariants.filter((file) => !shown.has(file))
   const plain = files.filter(({ variants }) => variants.length === 0)
-  const head = ['', 'size', ...columns.slice(1), ...(columns.length > 1 ? ['sent', 'smallest'] : [])]
+  const hasChoice = columns.length > 1 && width === undefined
+  const head = ['', 'size', ...columns.slice(1), ...(hasChoice ? ['sent', 'smallest'] : [])]
+  const pathWidth = width === undefined ? Infinity : width - columns.length * sizeWidth
   const rows = [
     head.map((text) => cell(text, 'dim')),
-    ...[...shown].toReversed().map((file) => fileRow(prefix, file, { build, columns })),
+    ...[...shown].toReversed().map((file) => {
+      const path = shortenStart(prefix + file.path, pathWidth)
+      return fileRow(path, file, { build, columns })
+    }),
     ...sumRow(`${formatCount(hidden.length, 'more file')} with variants`, hidden, { build, columns }),
     ...sumRow(`${formatCount(plain.length, 'file')} without variants`, plain, {
       build,
@@ -119,29 +131,32 @@ export function formatBuildTable(
     ...sumRow(`total of ${formatCount(files.length, 'file')}`, files, { build, columns }).map((row) =>
       row.map((parts) => parts.map(({ text, styles }) => ({ text, styles: ['bold' as const, ...styles] }))),
     ),
-  ]
+  ].map((row) => row.slice(0, head.length))
   const preference = describePreference(preferenceCost(build))
   const lines = layOutTable(rows, { colors })
   return [...lines, ...(preference === undefined ? [] : [paint(colors, preference, 'dim')])].join('\n')
 }
+
+/** The width of a column with sizes, such as `  999.99 kB`. */
+const sizeWidth = 11
 
 interface TableColumns {
   readonly build: BuildServing
   readonly columns: readonly Coding[]
 }
 
-function fileRow(prefix: string, file: ManifestFile, { build, columns }: TableColumns): Cell[] {
+function fileRow(path: string, file: ManifestFile, { build, columns }: TableColumns): Cell[] {
   const sizes = sizesOf(file, build)
   const sent = sentCoding(file, build)
   const smallest = smallestCoding(file)
   const saving = sizes.smallest - sizes.sent
   return [
-    pathCell(prefix + file.path, fileKindOf(file)),
+    pathCell(path, fileKindOf(file)),
     ...columns.map((coding) => {
       const isThere = coding === 'identity' || hasVariant(file, coding)
       const weight = coding === sent ? (['bold'] as const) : coding === 'identity' ? [] : (['dim'] as const)
       const styles = [...weight, ...(coding === smallest ? (['underline'] as const) : [])]
-      return cell(isThere ? formatKilobytes(sizes[coding]) : '–', ...styles)
+      return cell(isThere ? formatSize(sizes[coding]) : '–', ...styles)
     }),
     cell(sent),
     cell(saving < 0 ? `${smallest} ${formatByteChange(saving)}` : smallest, 'dim'),
@@ -153,12 +168,12 @@ function sumRow(label: string, files: readonly ManifestFile[], { build, columns 
   if (files.length === 0) return []
   const sums = sumSizes(files.map((file) => sizesOf(file, build)))
   const saving = sums.smallest - sums.sent
-  const sent = [cell(formatKilobytes(sums.sent)), cell(saving < 0 ? formatByteChange(saving) : '')]
+  const sent = [cell(formatSize(sums.sent)), cell(saving < 0 ? formatByteChange(saving) : '')]
   return [
     [
       cell(label, 'dim'),
       ...columns.map((coding) =>
-        cell(formatKilobytes(sums[coding]), ...(coding === 'identity' ? [] : (['dim'] as const))),
+        cell(formatSize(sums[coding]), ...(coding === 'identity' ? [] : (['dim'] as const))),
       ),
       ...(columns.length > 1 ? sent : []),
     ],

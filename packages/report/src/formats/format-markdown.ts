@@ -1,6 +1,6 @@
 import type { Download, Manifest } from '@serve-dist/manifest'
 import { describeBudget } from '../budgets/check-budgets.ts'
-import { formatBytes, formatChange, formatCount, formatKilobytes } from '../builds/format-values.ts'
+import { formatBytes, formatChange, formatCount, formatSize } from '../builds/format-values.ts'
 import { describeDownload, filesToLoad } from '../builds/returning-visitor.ts'
 import { describePreference, preferenceCost } from '../builds/preference-cost.ts'
 import { fileKindOf, fileKinds, type Sizes, sizesOf, sumSizes } from '../builds/sizes.ts'
@@ -84,7 +84,7 @@ function blocksOfBuild(build: Manifest, { title, mostRows }: MarkdownStyle): str
   const groups = fileKinds.map((kind) => ({ kind, files: weighed.filter((file) => file.kind === kind) }))
   const rows = groups.map(({ kind, files }) => sizeRow(kind, sumSizes(files.map(({ sizes }) => sizes))))
   return [
-    `### ${escapeMarkdown(title)}: ${formatKilobytes(total.sent)} sent by default`,
+    `### ${escapeMarkdown(title)}: ${formatSize(total.sent)} sent by default`,
     `${formatCount(build.files.length, 'file')}.`,
     markdownTable({ heads: sizeHeads(''), rows: [...rows, sizeRow('**total**', total)] }),
     ...groups.map(({ kind, files }) =>
@@ -98,7 +98,7 @@ function blocksOfBuild(build: Manifest, { title, mostRows }: MarkdownStyle): str
 }
 
 function sizeRow(label: string, sizes: Sizes): MarkdownRow {
-  return [label, ...markdownColumns.map((column) => formatKilobytes(sizes[column]))]
+  return [label, ...markdownColumns.map((column) => formatSize(sizes[column]))]
 }
 
 function blocksOfComparison(comparison: BuildComparison, { title, mostRows }: MarkdownStyle): string[] {
@@ -128,7 +128,7 @@ function blocksOfComparison(comparison: BuildComparison, { title, mostRows }: Ma
 
 function changeRow(label: string, sizes: SizeChanges): MarkdownRow {
   const cells = markdownColumns.map((column) => {
-    const size = formatKilobytes(sizes[column].after)
+    const size = formatSize(sizes[column].after)
     const isChanged = sizes[column].bytes !== 0
     return isChanged ? `${size}<br>${markOf(sizes[column])}${formatChange(sizes[column])}` : size
   })

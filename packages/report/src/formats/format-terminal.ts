@@ -6,7 +6,7 @@ import {
   formatBytes,
   formatByteChange,
   formatCount,
-  formatKilobytes,
+  formatSize,
   formatPercent,
 } from '../builds/format-values.ts'
 import { describeDownload, filesToLoad, sumSizesToLoad } from '../builds/returning-visitor.ts'
@@ -116,8 +116,8 @@ function changeRows(label: Cell, sizes: SizeChanges, columns: readonly Coding[])
     return [
       index === 0 ? label : cell(''),
       cell(column === 'identity' ? 'size' : column, 'dim'),
-      cell(formatKilobytes(before), 'dim'),
-      cell(formatKilobytes(after)),
+      cell(formatSize(before), 'dim'),
+      cell(formatSize(after)),
       cell(bytes === 0 ? '' : formatByteChange(bytes), style),
       cell(bytes === 0 || percent === undefined ? '' : formatPercent(percent), style),
     ]

@@ -43,8 +43,31 @@ describe('formatBuildTable', () => {
       'dist/assets/index-BBBB1111.js     11.00 kB  4.50 kB  3.80 kB  4.20 kB     zstd  br -400 B',
       '2 files without variants           0.47 kB',
       'total of 4 files                  13.47 kB  6.97 kB  4.87 kB  6.67 kB  5.27 kB     -400 B',
-      "prefer 'order' (zstd first) sends 5.27 kB, 400 B more than prefer 'smallest' (4.87 kB, +8.2 %)",
+      "Sending zstd first costs 400 B (+8.2 %). To send less: prefer: 'smallest'.",
     ])
+  })
+
+  test('fits a width, with the largest files, the ends of long paths, and units of MB', () => {
+    const variants = { gzip: 3_500_000, br: 3_440_000, zstd: 3_450_000 }
+    const sketches = Array.from({ length: 12 }, (_, at) => ({
+      path: `assets/${'long-name-of-a-chunk-'.repeat(3)}${at}-AAAA1111.js`,
+      size: 900_000_000 + at,
+      variants,
+    }))
+    const lines = formatBuildTable(makeManifest(sketches), { colors: false, rows: 10, width: 80 }).split('\n')
+    expect(lines.filter((line) => line.startsWith('…'))).toHaveLength(10)
+    expect(lines[10]).toMatch(/^….*-chunk-11-AAAA1111\.js +900\.00 MB +3\.50 MB +3\.44 MB +3\.45 MB$/)
+    expect(lines[12]).toMatch(/^total of 12 files /)
+    expect(lines.filter((line) => line.length > 80)).toEqual([])
+  })
+
+  test('leaves out files that the server does not send', () => {
+    const build = makeManifest(
+      ['_headers', '_redirects', 'a.js', 'a.js.map'].map((path) => ({ path, size: 9 })),
+    )
+    expect(formatBuildTable(build, { colors: false })).toContain('total of 2 files')
+    const serving = { sourceMaps: 'deny' } as const
+    expect(formatBuildTable({ ...build, serving }, { colors: false })).toContain('total of 1 file ')
   })
 
   test('has the same text with colours', () => {
@@ -64,7 +87,7 @@ describe('formatBuildTable', () => {
 
   test('reports no cost if the first coding is the smallest', () => {
     const build = makeManifest([{ path: 'a.js', size: 9000, variants: { zstd: 3000, br: 3000 } }])
-    expect(formatBuildTable(build, { colors: false })).toContain("prefer 'smallest' would save nothing")
+    expect(formatBuildTable(build, { colors: false })).toContain('Sending zstd first costs nothing')
   })
 
   test('shows the smallest coding as sent if the build prefers it, and the saving', () => {
@@ -73,7 +96,7 @@ describe('formatBuildTable', () => {
     )
     expect(lines[2]).toMatch(/4\.20 kB +br +br$/)
     expect(lines[4]).toMatch(/^total of 4 files .* 4\.87 kB$/)
-    expect(lines[5]).toBe("prefer 'smallest' sends 4.87 kB, 400 B less than prefer 'order' (zstd first)")
+    expect(lines[5]).toBe("prefer: 'smallest' saves 400 B (+8.2 %) compared with zstd first.")
   })
 
   test('formats builds without variants or files', () => {

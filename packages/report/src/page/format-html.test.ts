@@ -50,8 +50,16 @@ describe('formatHtml', () => {
       ['index.html', 'new'],
       ['assets/old-AAAA2222.js', 'removed'],
     ])
-    expect(html).toContain('1.20 kB<span class="change" data-verdict="larger">▲ +200 B (+20.0 %)</span>')
+    expect(html).toContain(
+      '1.20&nbsp;kB<span class="change" data-verdict="larger">▲ +200&nbsp;B (+20.0&nbsp;%)</span>',
+    )
     expect(html).toContain('<li data-outcome="within">')
+  })
+
+  test('breaks no line between a number and its unit', () => {
+    const markup = html.slice(html.indexOf('<main>'), html.indexOf('</main>'))
+    expect(markup).toMatch(/\d&nbsp;kB/)
+    expect(markup).not.toMatch(/\d (?:[kM]?B|%)/)
   })
 
   test('escapes hostile names in the markup and in the data', () => {

@@ -69,10 +69,10 @@ function facts({ build, comparison, download }: BuildReport): string {
           `against <code>${escapeHtml(comparison.before.buildId.slice(0, 12))}</code>`,
           escapeHtml(summarizeComparison(comparison).files),
         ]),
-    ...(download === undefined ? [] : [escapeHtml(describeDownload(build, download))]),
+    ...(download === undefined ? [] : [sizeText(describeDownload(build, download))]),
   ]
   const preference = describePreference(preferenceCost(build)) ?? ''
-  return `<p class="facts">${items.map((item) => `<span>${item}</span>`).join('')}<span>${escapeHtml(preference)}</span></p>`
+  return `<p class="facts">${items.map((item) => `<span>${item}</span>`).join('')}<span>${sizeText(preference)}</span></p>`
 }
 
 /** Formats the totals. They are also radio buttons that select the size in the treemap. */
@@ -82,7 +82,7 @@ function cards({ columns, root }: PageData): string {
     const size = root.sizes[index]
     const name = column === 'identity' ? 'size' : column === 'sent' ? 'sent by default' : column
     return `<label class="card"><input class="hidden" type="radio" name="column" value="${column}"${column === chosen ? ' checked' : ''}>
-<span class="card-name">${name}</span><span class="card-size">${escapeHtml(size?.text ?? '')}</span>${change(size)}</label>`
+<span class="card-name">${name}</span><span class="card-size">${sizeText(size?.text ?? '')}</span>${change(size)}</label>`
   })
   return `<fieldset><legend class="hidden">Size in the treemap</legend><div class="cards">${items.join('\n')}</div></fieldset>`
 }
@@ -91,7 +91,7 @@ function budgets({ budgets: results }: BuildReport): string {
   if (results.length === 0) return ''
   const items = results.map(
     (result) =>
-      `<li data-outcome="${result.outcome}">${result.outcome === 'within' ? '✓' : '✗'} ${escapeHtml(describeBudget(result))}</li>`,
+      `<li data-outcome="${result.outcome}">${result.outcome === 'within' ? '✓' : '✗'} ${sizeText(describeBudget(result))}</li>`,
   )
   return `<ul class="budgets" aria-label="Budgets">${items.join('')}</ul>`
 }
@@ -142,7 +142,7 @@ function rowOf(file: PageNode): string {
 
 function cellsOf({ sizes }: PageNode): string {
   return sizes
-    .map((size) => `<td>${escapeHtml(size.text)}${size.verdict === 'same' ? '' : change(size)}</td>`)
+    .map((size) => `<td>${sizeText(size.text)}${size.verdict === 'same' ? '' : change(size)}</td>`)
     .join('')
 }
 
@@ -160,7 +160,7 @@ function change(size: PageSize | undefined): string {
   if (size?.verdict === undefined) return ''
   const mark = size.verdict === 'larger' ? '▲ ' : size.verdict === 'smaller' ? '▼ ' : ''
   const text = size.change ?? 'no change'
-  return `<span class="change" data-verdict="${size.verdict}">${mark}${escapeHtml(text)}</span>`
+  return `<span class="change" data-verdict="${size.verdict}">${mark}${sizeText(text)}</span>`
 }
 
 const references: Readonly<Record<string, string>> = {
@@ -169,6 +169,11 @@ const references: Readonly<Record<string, string>> = {
   '>': '&gt;',
   '"': '&quot;',
   "'": '&#39;',
+}
+
+/** Escapes a text with sizes. No line breaks between a number and its unit. */
+function sizeText(text: string): string {
+  return escapeHtml(text).replaceAll(/(?<=\d) (?=[kM]?B\b|%)/g, '&nbsp;')
 }
 
 function escapeHtml(text: string): string {

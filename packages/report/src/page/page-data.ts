@@ -8,7 +8,7 @@ import {
   type Verdict,
 } from '../compare/size-change.ts'
 import type { BuildReport } from '../formats/create-report.ts'
-import { formatBytes, formatChange, formatKilobytes } from '../builds/format-values.ts'
+import { formatBytes, formatChange, formatSize } from '../builds/format-values.ts'
 import {
   codingsOf,
   type FileKind,
@@ -172,7 +172,7 @@ function pageSizes(
 ): PageSize[] {
   const changes = compareSizes(before, after, noise)
   const sizes = columns.map((column) => {
-    const size = { bytes: after[column], text: formatKilobytes(after[column]) }
+    const size = { bytes: after[column], text: formatSize(after[column]) }
     return isComparison ? { ...size, ...changeOf(changes[column]) } : size
   })
   return hasDownload ? [...sizes, returningSize(toLoad)] : sizes

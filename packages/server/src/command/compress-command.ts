@@ -13,11 +13,11 @@ import {
   parseManifest,
   recordPath,
   variantPath,
+  servingFiles,
 } from '@serve-dist/manifest'
 import { createProgressLine } from '@serve-dist/foundation/terminal/create-progress-line'
 import type { FinishReport } from '@serve-dist/precompress'
 import type { CompressFlags } from './flags.ts'
-import { servingFiles } from '../site/resolve-serving.ts'
 import { refuseToCompress } from '../judge/refuse-unlikely-folder.ts'
 
 /**

@@ -1,7 +1,7 @@
 import { realpath } from 'node:fs/promises'
 import { join, sep } from 'node:path'
 import type { BigIntStats } from 'node:fs'
-import { contentCodings, isSourceMap, pathProblem } from '@serve-dist/manifest'
+import { contentCodings, isSourceMap, pathProblem, servingFiles } from '@serve-dist/manifest'
 import { decideResource } from '../site/decide.ts'
 import { plainResource } from '../site/plain-resource.ts'
 import {
@@ -11,7 +11,6 @@ import {
   openRegularFile,
   realPathOf,
 } from '../files/open-regular-file.ts'
-import { servingFiles } from '../site/resolve-serving.ts'
 import { isServerOutput, selectionOf } from '../judge/compare-folder.ts'
 import type { RequestFields } from '../protocol/request-fields.ts'
 import { parseRequestPath } from '../protocol/request-path.ts'

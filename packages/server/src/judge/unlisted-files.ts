@@ -1,8 +1,14 @@
 import { documentUrl } from '@serve-dist/foundation/text/document-url'
 import { pluralize } from '@serve-dist/foundation/text/pluralize'
-import { compressCommand, isPageType, mediaTypeOf, type Manifest, OperatorError } from '@serve-dist/manifest'
+import {
+  compressCommand,
+  isPageType,
+  mediaTypeOf,
+  type Manifest,
+  OperatorError,
+  servingFiles,
+} from '@serve-dist/manifest'
 import { joinFirstNames } from '@serve-dist/foundation/text/join-first-names'
-import { servingFiles } from '../site/resolve-serving.ts'
 
 /** A folder with files that its manifest does not list. */
 export interface UnlistedFiles {

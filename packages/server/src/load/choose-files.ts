@@ -1,8 +1,7 @@
-import { type Manifest, variantPath } from '@serve-dist/manifest'
+import { type Manifest, variantPath, servingFiles } from '@serve-dist/manifest'
 import { chooseStreamedFiles, type MemoryLimits } from '../files/choose-streamed-files.ts'
 import type { ExpectedFile } from '../files/inspect-file.ts'
 import type { Inspection } from '../files/inspect-files.ts'
-import { servingFiles } from '../site/resolve-serving.ts'
 
 export interface HoldLimits extends MemoryLimits {
   readonly openFiles: number

@@ -7,6 +7,7 @@ import {
   type Manifest,
   OperatorError,
   type ServingRules,
+  servingFiles,
 } from '@serve-dist/manifest'
 import type { KnownDigests } from '../files/inspect-file.ts'
 import { retireFiles } from '../files/inspect-files.ts'
@@ -33,7 +34,6 @@ import type { SitePolicy } from '../site/resolve-policy.ts'
 import {
   type ResolvedServing,
   resolveServing,
-  servingFiles,
   type ServingSources,
   sourceMapsOf,
 } from '../site/resolve-serving.ts'

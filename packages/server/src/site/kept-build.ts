@@ -4,8 +4,9 @@ import {
   isSourceMap,
   type Manifest,
   type ManifestFile,
+  servingFiles,
 } from '@serve-dist/manifest'
-import { isImmutable, type ResolvedServing, servingFiles } from './resolve-serving.ts'
+import { isImmutable, type ResolvedServing } from './resolve-serving.ts'
 import type { ManifestEntry, StoredBytes } from './site.ts'
 
 /** A build with the bytes of its files and variants. */

@@ -13,9 +13,6 @@ import { encodeWrittenPath } from './path-pattern.ts'
 import type { SitePolicy } from './resolve-policy.ts'
 import type { BasicAuth, FieldRule } from './site.ts'
 
-/** Files of a build that configure its server and are not served. */
-export const servingFiles: ReadonlySet<string> = new Set(['_headers', '_redirects'])
-
 /** All sources of serving options, the weakest first. */
 export interface ServingSources {
   /** The absolute path of the build's folder. */

@@ -3,6 +3,7 @@ import MagicString from 'magic-string'
 import type { Plugin, ResolvedConfig } from 'vite'
 import { importedUrl, isForeign } from '../environment/environment-url.ts'
 import { type Integration, frameworkBase } from '../integrations/frameworks.ts'
+import { exactly } from '../exactly.ts'
 import { readPackageFile } from '../read-package-file.ts'
 
 /** The name that an application imports. */
@@ -20,8 +21,14 @@ const inert = 'export const watchForUpdates = () => () => {}\n'
 const inertPlugin = {
   name: 'serve-dist:client',
   enforce: 'pre',
-  resolveId: (id) => (id === clientImport ? resolvedImport : undefined),
-  load: (id) => (id === resolvedImport ? inert : undefined),
+  resolveId: {
+    filter: { id: exactly(clientImport) },
+    handler: (id) => (id === clientImport ? resolvedImport : undefined),
+  },
+  load: {
+    filter: { id: exactly(resolvedImport) },
+    handler: (id) => (id === resolvedImport ? inert : undefined),
+  },
 } satisfies Plugin
 
 /**
@@ -40,16 +47,19 @@ export function clientPlugin(integration: Integration): Plugin {
 
     configResolved: (resolved) => void (config = resolved),
 
-    load(id) {
-      if (id !== resolvedImport) return undefined
-      if (config.command !== 'build' || this.environment.config.consumer !== 'client') return inert
-      const url = frameworkBase(config, integration) ?? (isRelative(config) ? undefined : config.base)
-      // In a plain `new URL(…, import.meta.url)`, Vite would treat the placeholder as a file.
-      const expression =
-        url === undefined
-          ? `new URL(${JSON.stringify(buildUrlToken)}, '' + import.meta.url)`
-          : JSON.stringify(encodeURI(servedBase(url) + buildIdPath))
-      return readPackageFile('client/client.js').replace(`'${buildUrlToken}'`, () => expression)
+    load: {
+      ...inertPlugin.load,
+      handler(id) {
+        if (id !== resolvedImport) return undefined
+        if (config.command !== 'build' || this.environment.config.consumer !== 'client') return inert
+        const url = frameworkBase(config, integration) ?? (isRelative(config) ? undefined : config.base)
+        // In a plain `new URL(…, import.meta.url)`, Vite would treat the placeholder as a file.
+        const expression =
+          url === undefined
+            ? `new URL(${JSON.stringify(buildUrlToken)}, '' + import.meta.url)`
+            : JSON.stringify(encodeURI(servedBase(url) + buildIdPath))
+        return readPackageFile('client/client.js').replace(`'${buildUrlToken}'`, () => expression)
+      },
     },
 
     // Replace before minifiers run, because they may change quotes, and before hashes are computed.

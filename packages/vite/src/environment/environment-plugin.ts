@@ -9,6 +9,7 @@ import {
 } from '@serve-dist/manifest'
 import MagicString from 'magic-string'
 import type { Plugin, ResolvedConfig, Rollup } from 'vite'
+import { exactly } from '../exactly.ts'
 import { warnOnce } from '../instances.ts'
 import { declareEnvironment } from './declare-environment.ts'
 import { environmentImport, environmentToken } from './environment-import.ts'
@@ -64,39 +65,45 @@ export function environmentPlugin(
       )
     },
 
-    resolveId(id, importer, asked) {
-      if (id === environmentReader) return id
-      if (id !== environmentImport) return undefined
-      if (settings === undefined) {
-        this.error(
-          `"${environmentImport}" has no values. Declare them in the option "env", such as serveDist({ env: { API_URL: { required: true } } }).`,
-        )
-      }
-      // With `moduleSideEffects: false`, chunks that do not use the environment do not import it.
-      if (!isForClients(this.environment.config, config))
-        return { id: resolvedImport, moduleSideEffects: false }
-      if (importer !== undefined) {
-        importing.add(importer)
-        // Only Rolldown reports `require()`. Rollup has already converted it into an import.
-        if ('kind' in asked && asked.kind === 'require-call')
+    resolveId: {
+      filter: { id: exactly(environmentReader, environmentImport) },
+      handler(id, importer, asked) {
+        if (id === environmentReader) return id
+        if (id !== environmentImport) return undefined
+        if (settings === undefined) {
           this.error(
-            `${placeOfImport(config.root, importer)}: browsers cannot require() a module. Import it instead.`,
+            `"${environmentImport}" has no values. Declare them in the option "env", such as serveDist({ env: { API_URL: { required: true } } }).`,
           )
-      }
-      return { id: environmentToken, external: true, moduleSideEffects: false }
+        }
+        // With `moduleSideEffects: false`, chunks that do not use the environment do not import it.
+        if (!isForClients(this.environment.config, config))
+          return { id: resolvedImport, moduleSideEffects: false }
+        if (importer !== undefined) {
+          importing.add(importer)
+          // Only Rolldown reports `require()`. Rollup has already converted it into an import.
+          if ('kind' in asked && asked.kind === 'require-call')
+            this.error(
+              `${placeOfImport(config.root, importer)}: browsers cannot require() a module. Import it instead.`,
+            )
+        }
+        return { id: environmentToken, external: true, moduleSideEffects: false }
+      },
     },
 
-    async load(id) {
-      if (id === environmentReader) return readerModule()
-      if (id !== resolvedImport || settings === undefined) return undefined
-      if (config.command === 'build') return serverModule(settings.environment)
-      const { values, problems } = readEnvironment(settings.environment, await loadVariables(config))
-      if (problems.length > 0) {
-        const { envDir, mode } = config
-        const file = envDir === false ? '' : `, or in a file such as ${join(envDir, `.env.${mode}`)}`
-        this.error(`set these variables in the environment${file}:\n  ${problems.join('\n  ')}`)
-      }
-      return environmentModule(values)
+    load: {
+      filter: { id: exactly(environmentReader, resolvedImport) },
+      async handler(id) {
+        if (id === environmentReader) return readerModule()
+        if (id !== resolvedImport || settings === undefined) return undefined
+        if (config.command === 'build') return serverModule(settings.environment)
+        const { values, problems } = readEnvironment(settings.environment, await loadVariables(config))
+        if (problems.length > 0) {
+          const { envDir, mode } = config
+          const file = envDir === false ? '' : `, or in a file such as ${join(envDir, `.env.${mode}`)}`
+          this.error(`set these variables in the environment${file}:\n  ${problems.join('\n  ')}`)
+        }
+        return environmentModule(values)
+      },
     },
 
     // Check before the build writes to the folder.
