@@ -1,13 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { isNavigation } from '../protocol/is-navigation.ts'
-import type { RequestFields } from '../protocol/request-fields.ts'
 import { findField } from '../protocol/request-head.ts'
 import { parseRequestPath } from '../protocol/request-path.ts'
 import { credentialsOf } from '../rules/basic-auth.ts'
-import { createRequestFieldsReader } from '../send/read-request-fields.ts'
 import { sendAnswer, sendFailure } from '../send/send-answer.ts'
 import { serviceUnavailable, unauthorized } from '../site/answers.ts'
-import { chooseFallback, type UnknownPathFallback } from '../site/decide.ts'
 import { isExceptedPath } from '../site/is-excepted-path.ts'
 import { siteFor } from '../site/select-part.ts'
 import { memoizeWeakly } from '../site/memoize-weakly.ts'
@@ -20,6 +16,8 @@ import { createPasswordThreads } from './password-threads.ts'
 /** A listener that asks for credentials. */
 export interface GuardedListener {
   readonly listener: RequestListener
+  /** Returns whether a request for a protected site needed no credentials, because of its path. */
+  readonly wasExcepted: (request: IncomingMessage) => boolean
   /** Ends the threads that compare passwords. */
   readonly close: () => Promise<void>
 }
@@ -27,23 +25,29 @@ export interface GuardedListener {
 /**
  * Asks for credentials (RFC 7617) before any other handler, if the current site has the rule `basicAuth`.
  *
- * @param fallbackOf - returns the fallback for navigations.
+ * @param listenerOfExceptions - answers requests that need no credentials because of their path.
  */
 export function requireCredentials(
   listener: RequestListener,
+  listenerOfExceptions: RequestListener,
   holder: SiteHolder,
-  fallbackOf: (site: Site) => UnknownPathFallback,
 ): GuardedListener {
   const threads = createPasswordThreads()
-  const readFields = createRequestFieldsReader()
+  const excepted = new WeakSet<IncomingMessage>()
   // A reload creates another rule, and so forgets accepted values.
   const checkOf = memoizeWeakly((rule: BasicAuth) => createCredentialCheck(credentialsOf(rule), threads))
 
   const guarded: RequestListener = (request, response) => {
-    const site = siteFor(holder.current, request.url ?? '')
-    const { basicAuth } = site
-    if (basicAuth === undefined || isExcepted(site, basicAuth, readFields(request))) {
+    const whole = holder.current
+    const target = request.url ?? ''
+    const basicAuth = whole.basicAuth === undefined ? undefined : ruleFor(whole, target)
+    if (basicAuth === undefined) {
       listener(request, response)
+      return
+    }
+    if (isExcepted(basicAuth, target)) {
+      excepted.add(request)
+      listenerOfExceptions(request, response)
       return
     }
     const value = authorizationOf(request.rawHeaders)
@@ -70,19 +74,23 @@ export function requireCredentials(
     }
   }
 
-  /** A page that answers for an unknown path is protected. */
-  function isExcepted(site: Site, rule: BasicAuth, fields: RequestFields): boolean {
-    const parsed = rule.except.length === 0 ? 'unclean' : parseRequestPath(fields.target)
-    if (typeof parsed === 'string' || !isExceptedPath(rule, parsed.path)) return false
-    if (site.table.has(parsed.path) || !isNavigation(fields, parsed.path)) return true
-    return chooseFallback(site, { ...parsed, fallback: fallbackOf(site) })?.isForNavigations !== true
-  }
-
-  return { listener: guarded, close: threads.close }
+  return { listener: guarded, wasExcepted: (request) => excepted.has(request), close: threads.close }
 }
 
 /** Returns the value of `Authorization`; `undefined` if it is missing or occurs twice. */
 function authorizationOf(fields: readonly string[]): string | undefined {
   const at = findField(fields, 'authorization')
   return findField(fields, 'authorization', at + 1) === -1 ? fields[at] : undefined
+}
+
+/** An application may read another path than this server from an ambiguous one. One protected build is enough then. */
+function ruleFor(whole: Site, target: string): BasicAuth | undefined {
+  const isAmbiguous = typeof parseRequestPath(target) === 'string'
+  return isAmbiguous ? whole.basicAuth : siteFor(whole, target).basicAuth
+}
+
+function isExcepted(rule: BasicAuth, target: string): boolean {
+  if (rule.except.length === 0) return false
+  const parsed = parseRequestPath(target)
+  return typeof parsed !== 'string' && isExceptedPath(rule, parsed.path)
 }

@@ -1,6 +1,5 @@
 import cluster from 'node:cluster'
 import { notFound } from '../site/answers.ts'
-import { fallbackFor } from '../site/decide.ts'
 import { siteFor } from '../site/select-part.ts'
 import { isMissingAsset } from '../site/missing-asset.ts'
 import { sendContinue } from '../send/continue.ts'
@@ -24,6 +23,8 @@ import { selectBuildPlace, type ResolvedServeOptions, type ServeOptions } from '
 import { proxiesAny } from '../site/redirects.ts'
 import type { Site } from '../site/site.ts'
 import type { Proxy } from '../proxy/forward.ts'
+import type { SiteHolder } from '../site/site-holder.ts'
+import { withoutFallbackPages } from '../site/without-fallback-pages.ts'
 import type { Operations } from '../operations/start-operations.ts'
 import type { ResolvedLiveSiteOptions } from '../load/load-options.ts'
 import type { ServingRules } from '@serve-dist/manifest'
@@ -136,29 +137,33 @@ export async function serveStaged(
   const proxy = proxiesAny(live.current) ? await openProxy(live, resolved).catch(giveUp) : undefined
   const forward = proxy?.forward ?? refuseToForward
   const { ssr } = resolved
-  const handle = createHandlerFor(
-    ssr === undefined ? 'standalone' : 'before-application',
-    live,
-    handlerOptions,
-    forward,
-  )
+  const role = ssr === undefined ? 'standalone' : 'before-application'
+  // A page that answers for an unknown path is protected, even if the path is not.
+  const open: SiteHolder = {
+    get current() {
+      return withoutFallbackPages(live.current)
+    },
+  }
   // Requests that the application passes on get the fallback.
-  const handlePassedOn = createHandlerFor('after-application', live, handlerOptions, forward)
+  const handleRest = createHandlerFor('after-application', live, handlerOptions, forward)
+  const handleOpenRest = createHandlerFor('after-application', open, handlerOptions, forward)
+  const handlePassedOn: RequestListener = (request, response) =>
+    (guard.wasExcepted(request) ? handleOpenRest : handleRest)(request, response)
   const application =
     ssr === undefined
       ? undefined
       : await openApplication(ssr, handlePassedOn, resolved.site.envFile).catch(giveUp)
-  const answer: RequestListener =
-    application === undefined
-      ? handle
-      : (request, response) =>
-          handle(request, response, () => {
-            if (isMissingAsset(siteFor(live.current, request.url ?? ''), request.url ?? ''))
-              sendAnswer(response, notFound)
-            else sendContinue(response, () => application.answer(request, response))
-          })
-  const role = application === undefined ? 'standalone' : 'after-application'
-  const guard = requireCredentials(answer, live, (site) => fallbackFor(site, role, resolved.handler.fallback))
+  const answerFrom = (holder: SiteHolder): RequestListener => {
+    const handle = createHandlerFor(role, holder, handlerOptions, forward)
+    if (application === undefined) return handle
+    return (request, response) =>
+      handle(request, response, () => {
+        if (isMissingAsset(siteFor(live.current, request.url ?? ''), request.url ?? ''))
+          sendAnswer(response, notFound)
+        else sendContinue(response, () => application.answer(request, response))
+      })
+  }
+  const guard = requireCredentials(answerFrom(live), answerFrom(open), live)
   const guarded = allowHosts(guard.listener, resolved.allowHosts)
   const listener = answerHealth(operations?.watch(guarded) ?? guarded, live, () => closed !== undefined)
 

@@ -21,7 +21,8 @@ export function combineSites(parts: readonly [Site, ...Site[]]): Site {
     parts,
     buildId: digestOf(parts.map(({ buildId }) => buildId)),
     table: new Map(parts.flatMap(({ table }) => [...table])),
-    // For targets whose path has no build.
+    redirects: parts.flatMap(({ redirects }) => redirects),
+    // For ambiguous paths.
     basicAuth: parts.find(({ basicAuth }) => basicAuth !== undefined)?.basicAuth,
     health: parts.find(({ health }) => health !== undefined)?.health,
     ...(environments.length > 0 && {

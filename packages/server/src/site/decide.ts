@@ -281,7 +281,8 @@ function decideUnknown(
 ): Answer | undefined {
   trace?.({ code: 'unknown-path', path })
   const match = matchRule(site, path, fallback, query)
-  if (match?.status === 503) return decideUnavailable(site, { request, path, match }, trace)
+  if (match?.status === 503 && (fallback !== 'application' || match.rule?.force === true))
+    return decideUnavailable(site, { request, path, match }, trace)
   if (isProxying(match?.rule)) {
     if (mayProxy(site, path, match.rule)) return forwardTo(match.rule, { path, sent: request.target }, trace)
     return trace?.({ code: 'rule-not-for-assets', match })

@@ -6,7 +6,8 @@ import type { Site } from './site.ts'
 export function siteFor(site: Site, target: string): Site {
   const { parts } = site
   if (parts === undefined) return site
-  const parsed = parseRequestPath(target)
+  // Rules that proxy also answer paths with empty segments and dot segments.
+  const parsed = parseRequestPath(target, true)
   return typeof parsed === 'string' ? site : selectPart(parts, parsed.path)
 }
 

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { writeFile } from 'node:fs/promises'
+import { mkdir, writeFile } from 'node:fs/promises'
 import { connect } from 'node:http2'
 import { join } from 'node:path'
 import { hashSync } from 'bcryptjs'
@@ -12,6 +12,7 @@ import { writeCertificate } from '../support/make-certificate.ts'
 import { openConnection } from '../support/open-connection.ts'
 import { formatRequest, rawRequest } from '../support/raw-request.ts'
 import { spawnCommand } from '../support/spawn-command.ts'
+import { startTarget } from '../support/start-target.ts'
 import { type StartedServer, startServer } from '../support/start-server.ts'
 
 const files = {
@@ -133,18 +134,64 @@ describe('basicAuth', () => {
   test.each([
     ['/.well-known/security.txt', 200],
     ['/open/logo-1a2b.svg', 200],
-    ['/.well-known/missing', 401],
+    ['/.well-known/missing', 404],
     ['/.well-known/..%2findex.html', 401],
     ['/.well-known/../index.html', 401],
     ['/.well-known/..;/index.html', 401],
-    ['/.well-known', 401],
+    ['/.well-known', 404],
     ['/xopen/a', 401],
   ])('applies its exceptions to %s: a navigation gets %d', async (target, status) => {
     expect(await statusOf(server, undefined, target)).toBe(status)
   })
 
-  test('answers a request for a missing excepted file with 404', async () => {
-    expect((await rawRequest(server.port, { target: '/.well-known/missing' })).status).toBe(404)
+  test('sends no page of the build for an excepted path', async () => {
+    const pages = { 'index.html': 'secret', '404.html': 'secret 404', 'shell.html': 'secret shell' }
+    const redirects = [{ from: '/.well-known/rule', to: '/shell.html', status: 200 as const }]
+    const ssr = join(directory, '../passing-entry.mjs')
+    await writeFile(ssr, 'export default (request, response, next) => next()')
+    for (const fallback of ['spa', '404'] as const) {
+      for (const application of [{}, { ssr }]) {
+        const site = { rules: { basicAuth, redirects }, environment: { SITE_PASSWORD: 'anna:a' } }
+        const other = await startServer(await buildFixture(pages), {
+          ...application,
+          site,
+          handler: { fallback },
+        })
+        for (const target of ['/.well-known/missing', '/.well-known/rule']) {
+          const answer = await rawRequest(other.port, { target, fields: { Accept: 'text/html' } })
+          expect([answer.status, answer.body.toString()]).toEqual([404, '404 Not Found\n'])
+          const fields = { Accept: 'text/html', Authorization: basic('anna:a') }
+          expect((await rawRequest(other.port, { target: '/missing', fields })).body.toString()).toContain(
+            'secret',
+          )
+        }
+      }
+    }
+  })
+
+  test('protects rules that proxy, except those of an exception', async () => {
+    const target = await startTarget()
+    const redirects = ['/api/*', '/open/*'].map((from) => ({ from, to: target.url, status: 200 as const }))
+    const other = await startServer(await buildFixture({ 'index.html': 'page' }), {
+      site: { rules: { basicAuth, redirects }, environment: { SITE_PASSWORD: 'anna:a' } },
+    })
+    for (const path of ['/api/users', '/api//users', '/open/..%2fapi', '/open/a/b']) {
+      expect(await statusOf(other, undefined, path)).toBe(401)
+    }
+    expect(target.requests).toEqual([])
+    expect(await statusOf(other, basic('anna:a'), '/api/users')).toBe(200)
+    expect(await statusOf(other, undefined, '/open/users')).toBe(200)
+    expect(target.requests).toHaveLength(2)
+  })
+
+  test('finds files of excepted paths that appear after the start', async () => {
+    const folder = await buildFixture({ 'index.html': 'secret' }, { appType: 'spa' })
+    const site = { rules: { basicAuth }, environment: { SITE_PASSWORD: 'anna:a' } }
+    const other = await startServer(folder, { site, handler: { fileSystemFallback: true } })
+    await mkdir(join(folder, '.well-known/acme-challenge'), { recursive: true })
+    await writeFile(join(folder, '.well-known/acme-challenge/token'), 'proof')
+    const target = '/.well-known/acme-challenge/token'
+    expect((await rawRequest(other.port, { target })).body.toString()).toBe('proof')
   })
 
   test('protects over HTTP/2', async () => {
@@ -234,7 +281,7 @@ describe('a wrong rule or variable stops the start', () => {
   test('with an unknown key', async () => {
     const rules: ServingRules = JSON.parse('{ "basicAuth": { "env": "A", "password": "b" } }')
     await expect(startServer(directory, { site: { rules } })).rejects.toThrow(
-      'basicAuth.password: there is no such key',
+      'basicAuth.password: unknown key',
     )
   })
 

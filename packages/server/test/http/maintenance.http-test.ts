@@ -6,6 +6,7 @@ import { buildFixture } from '../support/build-fixture.ts'
 import { compressibleText } from '../support/compressible-text.ts'
 import { openConnection } from '../support/open-connection.ts'
 import { formatRequest, rawRequest } from '../support/raw-request.ts'
+import { startTarget } from '../support/start-target.ts'
 import { type StartedServer, startServer } from '../support/start-server.ts'
 
 const page = `<p>back soon ${compressibleText(2000)}`
@@ -20,6 +21,7 @@ const files = {
 }
 const maintenance = { from: '/*', to: '/maintenance.html', status: 503, force: true } as const
 const navigation = { Accept: 'text/html' }
+const program = { Accept: 'application/json' }
 
 let directory: string
 let server: StartedServer
@@ -74,7 +76,7 @@ describe('a rule with status 503 and force', () => {
     ['OPTIONS', '/about'],
     ['DELETE', '/api/users'],
   ])('answers %s %s of a program with an empty 503', async (method, target) => {
-    const answer = await rawRequest(server.port, { method, target })
+    const answer = await rawRequest(server.port, { method, target, fields: program })
     expect([answer.status, answer.body.length]).toEqual([503, 0])
     expect([answer.field('Cache-Control'), answer.field('Retry-After')]).toEqual(['no-store', '60'])
   })
@@ -100,12 +102,12 @@ describe('a rule with status 503 and force', () => {
       redirects: [maintenance],
       headers: { 'maintenance.html': { 'Retry-After': '3600' } },
     })
-    for (const fields of [navigation, {}]) {
+    for (const fields of [navigation, program]) {
       expect((await rawRequest(other.port, { fields })).field('Retry-After')).toBe('3600')
     }
   })
 
-  test('answers without a page if the build has none', async () => {
+  test('answers without a page if the build does not contain it', async () => {
     const warnings: string[] = []
     const rules = { redirects: [{ ...maintenance, to: '/gone.html' }] }
     const other = await startServer(directory, {
@@ -132,6 +134,17 @@ describe('a rule with status 503 and force', () => {
     connection.send(formatRequest({ target: '/assets/app-1a2b.js' }))
     expect((await connection.receive()).body.toString()).toBe('script')
     connection.socket.destroy()
+  })
+
+  test('answers instead of the target of a rule that proxies, wherever that rule is', async () => {
+    const target = await startTarget()
+    const api = { from: '/api/*', to: target.url, status: 200, force: true } as const
+    const other = await start({ redirects: [api, maintenance] })
+    for (const path of ['/api/users', '/api//users', '/api']) {
+      const answer = await rawRequest(other.port, { method: 'POST', target: path })
+      expect([answer.status, answer.body.length]).toEqual([503, 0])
+    }
+    expect(target.requests).toEqual([])
   })
 
   test('answers instead of the application', async () => {

@@ -75,6 +75,23 @@ describe('several builds', () => {
     expect((await rawRequest(server.port, { target: '/' })).field('X-Frame-Options')).toBeUndefined()
   })
 
+  test('protect only the build whose rules ask for credentials', async () => {
+    const admin = await buildFixture(
+      { 'index.html': 'admin' },
+      { base: '/admin/', appType: 'spa', serving: { basicAuth: { env: 'SITE_PASSWORD' } } },
+    )
+    const server = await startServer(undefined, {
+      directory: [await buildApp(), admin],
+      site: { environment: { SITE_PASSWORD: 'anna:a' } },
+    } as object)
+    const statusOf = async (target: string) => (await rawRequest(server.port, { target })).status
+    for (let round = 0; round < 3; round += 1) {
+      expect(await Promise.all(['/', '/old', '/assets/app-1a2b.js'].map(statusOf))).toEqual([200, 301, 200])
+      const paths = ['/admin', '/admin/', '/admin/x', '/%61dmin/', '//admin/', '/a/../admin/']
+      expect(await Promise.all(paths.map(statusOf))).toEqual(paths.map(() => 401))
+    }
+  })
+
   test('reload one by one: a refused build stays, and the others change', async () => {
     const [app, admin] = [await buildApp(), await buildAdmin()]
     const server = await startBoth([app, admin])
