@@ -72,6 +72,7 @@ export {
   type EnvironmentAddress,
   type EnvironmentText,
   type FieldValues,
+  type PlainServingRules,
   type BasicAuthRule,
   type ProxyFields,
   type ProxyHost,

@@ -11,20 +11,26 @@ import {
   type BasicAuthRule,
   type EnvironmentAddress,
   fallbacks,
-  type FieldValues,
+  type EnvironmentText,
   preferences,
+  type ProxyFields,
   type RedirectRule,
   redirectStatuses,
   type ServingRules,
   sourceMapChoices,
 } from './serving-rules.ts'
 
-const fieldValues: s.Schema<FieldValues> = s.checked(
-  s.recordOf(s.orNull(s.text('the value of a field, or null'))),
-  (fields, note) => {
-    for (const [name, value] of Object.entries(fields)) note(fieldProblem(name, value ?? ''), name)
-  },
-)
+function fieldValues(form: s.ObjectForm): s.Schema<ProxyFields> {
+  const text = s.orNull(s.text('the value of a field, an object with "env", or null'))
+  return s.checked(s.recordOf(s.objectOr(variable(form), text)), (fields, note) => {
+    for (const [name, value] of Object.entries(fields))
+      note(fieldProblem(name, typeof value === 'string' ? value : ''), name)
+  })
+}
+
+function variable(form: s.ObjectForm): s.Schema<EnvironmentText> {
+  return s.objectOf<EnvironmentText>({ env: environmentName }, { ...form, what: 'an object with "env"' })
+}
 
 /** The path of health checks. */
 export const healthPath: s.Schema<string> = s.text(
@@ -34,7 +40,7 @@ export const healthPath: s.Schema<string> = s.text(
 
 function basicAuth(form: s.ObjectForm): s.Schema<BasicAuthRule> {
   return s.objectOf<BasicAuthRule>(
-    { env: s.text('the name of an environment variable', /./), except: s.optional(s.listOf(glob)) },
+    { env: environmentName, except: s.optional(s.listOf(glob)) },
     { ...form, what: 'an object with "env"' },
   )
 }
@@ -78,13 +84,15 @@ function redirect(form: s.ObjectForm): s.Schema<RedirectRule> {
 
 function fieldsOf(formOf: (noun: string) => s.ObjectForm): s.Fields<ServingRules> {
   const globs = s.listOf(glob)
+  const form = formOf('key')
+  const cacheControl = s.text('a value of Cache-Control in ASCII', isFieldValue)
   return {
     prefer: s.optional(s.oneOf(preferences)),
     fallback: s.optional(s.oneOf(fallbacks)),
     immutable: s.optional(globs),
-    cacheControl: s.optional(s.recordOf(s.text('a value of Cache-Control in ASCII', isFieldValue), glob)),
-    headers: s.optional(s.recordOf(fieldValues, glob)),
-    redirects: s.optional(s.listOf(redirect(formOf('key')))),
+    cacheControl: s.optional(s.recordOf(s.objectOr(variable(form), cacheControl), glob)),
+    headers: s.optional(s.recordOf(fieldValues(form), glob)),
+    redirects: s.optional(s.listOf(redirect(form))),
     securityHeaders: s.optional(s.trueOrFalse),
     csp: s.optional(s.lazy(() => policyRules(formOf))),
     earlyHints: s.optional(s.trueOrFalse),
@@ -92,7 +100,7 @@ function fieldsOf(formOf: (noun: string) => s.ObjectForm): s.Fields<ServingRules
     sourceMaps: s.optional(s.oneOf(sourceMapChoices)),
     sharedCache: s.optional(s.trueOrFalse),
     health: s.optional(healthPath),
-    basicAuth: s.optional(s.orNull(basicAuth(formOf('key')))),
+    basicAuth: s.optional(s.orNull(basicAuth(form))),
   }
 }
 

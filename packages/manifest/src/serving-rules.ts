@@ -13,9 +13,9 @@ export interface ServingRules {
   /** Globs of files with a content hash in the name that the bundler did not report. */
   readonly immutable?: readonly string[]
   /** `Cache-Control` by glob. The last matching glob wins. */
-  readonly cacheControl?: Readonly<Record<string, string>>
+  readonly cacheControl?: Readonly<Record<string, string | EnvironmentText>>
   /** Fields by glob and name. `null` removes a default. The last matching glob wins. */
-  readonly headers?: Readonly<Record<string, FieldValues>>
+  readonly headers?: Readonly<Record<string, ProxyFields>>
   /** The redirects. The first matching one wins. */
   readonly redirects?: readonly RedirectRule[]
   /** Whether to send the recommended security headers of a static application. */
@@ -45,6 +45,12 @@ export interface BasicAuthRule {
   readonly env: string
   /** Globs of paths that need no credentials, such as `/.well-known/**`. */
   readonly except?: readonly string[]
+}
+
+/** Serving rules without environment variables in the values of fields. */
+export interface PlainServingRules extends ServingRules {
+  readonly cacheControl?: Readonly<Record<string, string>>
+  readonly headers?: Readonly<Record<string, FieldValues>>
 }
 
 /** Fields with their values. `null` removes a default. */

@@ -24,6 +24,7 @@ import {
 } from '../rules/runtime-module.ts'
 import { refuseHealthConflict } from '../rules/refuse-health-conflict.ts'
 import { resolveVariables } from '../rules/resolve-variables.ts'
+import { resolveFieldVariables } from '../rules/resolve-field-variables.ts'
 import { requireUsablePolicy } from '../rules/require-usable-policy.ts'
 import { unusedHeadersFileRules } from '../site/field-rules.ts'
 import { listDeltas } from '../site/kept-build.ts'
@@ -36,7 +37,7 @@ import {
   type ServingSources,
   sourceMapsOf,
 } from '../site/resolve-serving.ts'
-import type { BasicAuth, ManifestEntry, Site, StoredBytes } from '../site/site.ts'
+import type { ManifestEntry, Site, StoredBytes } from '../site/site.ts'
 import type { BuildSource, SourceBuild } from './build-source.ts'
 import { chooseFiles } from './choose-files.ts'
 import { describeMemory } from './describe-memory.ts'
@@ -256,27 +257,31 @@ interface ResolvedRules {
 }
 
 function resolveRules(
-  { source, folder: { manifest }, rules, environment }: DescribedBuild,
+  { source, folder: { manifest }, rules: given, environment }: DescribedBuild,
   files: BuildFiles,
   { needsEnvironment, onWarning }: LoadBuildOptions,
 ): ResolvedRules {
   const { values, readVariable } = environment
+  const { rules, problems: unsetFields } = resolveFieldVariables(given, readVariable)
   const written = readServingFiles(manifest, files, onWarning)
   const policy = requireUsablePolicy(source, manifest, { ...written, rules, values, needsEnvironment })
   const serving = resolveServing({ directory: source.root, ...written, rules, policy })
   const { rules: redirects, problems: unset } = resolveVariables(serving.redirects, readVariable)
-  const problems = [...environment.problems, ...(needsEnvironment ? unset : [])]
+  const problems = [...environment.problems, ...(needsEnvironment ? [...unsetFields, ...unset] : [])]
   if (problems.length > 0) throw new OperatorError('SD_ENVIRONMENT_INVALID', problems)
   const basicAuth = resolveBasicAuth(rules, readVariable, needsEnvironment)
   const resolved = { ...serving, redirects, basicAuth }
-  return { written, policy, serving: resolved, rulesDigest: digestRules(rules, basicAuth) }
+  return { written, policy, serving: resolved, rulesDigest: digestRules(rules, resolved) }
 }
 
-/** Returns the digest of the rules and of the users, or `undefined` without rules. */
-function digestRules(sources: readonly ServingRules[], basicAuth: BasicAuth | undefined): string | undefined {
+/** Returns the digest of the rules, of the values of variables in them and of the users, or `undefined` without rules. */
+function digestRules(
+  sources: readonly ServingRules[],
+  { redirects, basicAuth }: ResolvedServing,
+): string | undefined {
   if (sources.every((rules) => Object.keys(rules).length === 0)) return undefined
   const users = basicAuth === undefined ? [] : [...credentialsOf(basicAuth)]
-  return sha256Of(Buffer.from(JSON.stringify([sources, users])))
+  return sha256Of(Buffer.from(JSON.stringify([sources, redirects, users])))
 }
 
 const ignoredConfiguration = `serve.json is ignored; write its rules into serve-dist.config.js: ${documentUrl('migrate/serve')}`

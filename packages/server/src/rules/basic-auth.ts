@@ -6,7 +6,7 @@ import { type Credentials, parseCredentials } from './credentials.ts'
 /** Credentials are not part of the site, because a site is plain data that programs print and copy. */
 const credentials = new WeakMap<BasicAuth, Credentials>()
 
-/** Returns the users of a protected site. A copy of a site has none, so it rejects everybody. */
+/** Returns the users of a protected site. A copy of a site has no users, so every request is rejected. */
 export function credentialsOf(rule: BasicAuth): Credentials {
   return credentials.get(rule) ?? new Map()
 }

@@ -6,7 +6,7 @@ import {
   type Manifest,
   type ManifestFile,
   policyDirectives,
-  type ServingRules,
+  type PlainServingRules,
 } from '@serve-dist/manifest'
 import picomatch from 'picomatch'
 import { encodePath } from '../protocol/request-path.ts'
@@ -49,7 +49,7 @@ const crossOriginFields: FieldValues = {
 /** Collects all rules that give fields to files, the weakest first. */
 export function collectFieldRules(
   headersFile: readonly HeadersFileRule[],
-  sources: readonly ServingRules[],
+  sources: readonly PlainServingRules[],
   policy?: SitePolicy,
 ): readonly FieldRule[] {
   const isSecured = sources.findLast(({ securityHeaders }) => securityHeaders !== undefined)?.securityHeaders

@@ -12,7 +12,7 @@ export interface RedirectMatch {
   readonly status: RedirectStatus
   readonly location: string
   readonly target: Resource | undefined
-  /** What the rule does not name of the query, if it names parameters. */
+  /** The query without the parameters that the rule names; absent if it names none. */
   readonly query?: string
   /** Absent for a fallback. */
   readonly rule?: RedirectPattern

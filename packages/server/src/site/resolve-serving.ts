@@ -4,6 +4,7 @@ import type {
   Fallback,
   ManifestFile,
   RedirectRule,
+  PlainServingRules,
   ServingRules,
 } from '@serve-dist/manifest'
 import { collectFieldRules, globMatcherOf } from './field-rules.ts'
@@ -24,10 +25,10 @@ export interface ServingSources {
   /** From `_redirects` in the build. */
   readonly redirectsFile: readonly RedirectRule[]
   /** From the plugin's options, then from `serve-dist.config`, then from the command line. */
-  readonly rules: readonly ServingRules[]
+  readonly rules: readonly PlainServingRules[]
   /** Absent if no source sets a policy, or if the strongest source sets `csp: false`. */
   readonly policy?: SitePolicy | undefined
-  /** Absent if everybody may read the site. */
+  /** Absent if the site needs no credentials. */
   readonly basicAuth?: BasicAuth | undefined
 }
 

@@ -53,7 +53,7 @@ export interface Site {
   readonly earlyHints: boolean
   /** The path of health checks, percent-encoded; `undefined` if no rule sets it. */
   readonly health: string | undefined
-  /** The rule for basic authentication; `undefined` if everybody may read the site. */
+  /** The rule for basic authentication; `undefined` if the site needs no credentials. */
   readonly basicAuth: BasicAuth | undefined
   /** Whether source maps are served; otherwise the table omits them. */
   readonly sourceMaps: SourceMaps

@@ -9,6 +9,7 @@ import { createHandler } from '../../src/hosts/handler.ts'
 import { buildSite } from '../../src/site/build-site.ts'
 import { parseHeadersFile } from '../../src/site/parse-headers-file.ts'
 import { parseRedirectsFile } from '../../src/site/parse-redirects-file.ts'
+import { resolveFieldVariables } from '../../src/rules/resolve-field-variables.ts'
 import { resolveServing } from '../../src/site/resolve-serving.ts'
 import type { ManifestEntry, Site, StoredBytes } from '../../src/site/site.ts'
 import { fakeSite } from '../support/fake-site.ts'
@@ -148,7 +149,7 @@ function siteOf(manifest: Manifest, more?: Parameters<typeof resolveServing>[0])
     directory: '/build',
     headersFile: [],
     redirectsFile: [],
-    rules: [manifest.serving ?? {}],
+    rules: resolveFieldVariables([manifest.serving ?? {}], () => undefined).rules,
   }
   return buildSite({ manifest, stored }, resolveServing(sources)).site
 }

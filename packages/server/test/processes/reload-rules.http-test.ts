@@ -45,7 +45,7 @@ describe.skipIf(process.platform === 'win32')('SIGHUP', () => {
       expect(await served.reload()).toMatch(/^serve-dist: now serving build [\da-f]{12} with new rules\n$/)
       expect(await served.field()).toBe('second')
       await writeFile(served.config, '{ "headres": {} }')
-      expect(await served.reload()).toContain('headres: there is no such rule; did you mean "headers"?')
+      expect(await served.reload()).toContain('headres: unknown rule. Did you mean "headers"?')
       expect(await served.field()).toBe('second')
       await writeFile(served.config, rules('second'))
       expect(await served.reload()).toMatch(/is already being served\n$/)

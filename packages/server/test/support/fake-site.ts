@@ -7,7 +7,7 @@ import {
   type DeltaCoding,
   type Manifest,
   type ManifestFile,
-  type ServingRules,
+  type PlainServingRules,
   variantPath,
 } from '@serve-dist/manifest'
 import { buildSite } from '../../src/site/build-site.ts'
@@ -46,7 +46,7 @@ interface FakeBuildOptions {
 
 export interface FakeSiteOptions extends FakeBuildOptions {
   readonly prefer?: 'order' | 'smallest'
-  readonly rules?: ServingRules
+  readonly rules?: PlainServingRules
   readonly policy?: SitePolicy
   /** Earlier builds, newest first. */
   readonly kept?: readonly KeptBuild[]

@@ -1,0 +1,71 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { ServingRules } from '@serve-dist/manifest'
+import { describe, expect, test } from 'vitest'
+import { buildFixture } from '../support/build-fixture.ts'
+import { rawRequest } from '../support/raw-request.ts'
+import { startTarget } from '../support/start-target.ts'
+import { startServer } from '../support/start-server.ts'
+
+const rules: ServingRules = {
+  headers: { '*.html': { 'X-Stage': { env: 'STAGE' }, 'X-Fixed': 'yes' } },
+  cacheControl: { '*.html': { env: 'PAGE_CACHE' } },
+}
+
+describe('{ env } in headers and cacheControl', () => {
+  test('is the value of a variable, which each reload reads again', async () => {
+    const directory = await buildFixture({ 'index.html': 'page' })
+    const envFile = join(directory, '../rules.env')
+    await writeFile(envFile, 'STAGE=test\nPAGE_CACHE="public, max-age=5"\n')
+    const environment = { STAGE: 'production' }
+    const server = await startServer(directory, { site: { rules, environment, envFile } })
+    const fieldsOf = async () => {
+      const answer = await rawRequest(server.port)
+      return ['X-Stage', 'X-Fixed', 'Cache-Control'].map((name) => answer.field(name))
+    }
+    // A variable of the environment precedes the file.
+    expect(await fieldsOf()).toEqual(['production', 'yes', 'public, max-age=5'])
+    await writeFile(envFile, 'PAGE_CACHE=no-store\n')
+    expect(await server.reload()).toMatchObject({ status: 'swapped', hasNewRules: true })
+    expect(await fieldsOf()).toEqual(['production', 'yes', 'no-store'])
+    expect(await server.reload()).toMatchObject({ status: 'unchanged' })
+    await writeFile(envFile, '')
+    expect(await server.reload()).toMatchObject({ status: 'refused' })
+    expect(await fieldsOf()).toEqual(['production', 'yes', 'no-store'])
+  })
+
+  test('stops the start if a variable is not set or no field value, and names all of them', async () => {
+    const directory = await buildFixture({ 'index.html': 'page' })
+    const environment = { STAGE: 'se\ncret' }
+    const started = startServer(directory, { site: { rules, environment } })
+    await expect(started).rejects.toMatchObject({
+      code: 'SD_ENVIRONMENT_INVALID',
+      problems: [
+        'PAGE_CACHE: cacheControl["*.html"]: it is not set',
+        'STAGE: headers["*.html"]["X-Stage"]: it has characters that a field cannot contain',
+      ],
+    })
+  })
+
+  test('makes a reload use another address of a rule that proxies', async () => {
+    const [first, second] = [await startTarget(), await startTarget()]
+    const directory = await buildFixture({ 'index.html': 'page' })
+    const envFile = join(directory, '../address.env')
+    await writeFile(envFile, `API=${first.url}\n`)
+    const proxy = { redirects: [{ from: '/api/*', to: { env: 'API' }, status: 200 as const }] }
+    const server = await startServer(directory, { site: { rules: proxy, environment: {}, envFile } })
+    expect((await rawRequest(server.port, { target: '/api/a' })).status).toBe(200)
+    await writeFile(envFile, `API=${second.url}\n`)
+    expect(await server.reload()).toMatchObject({ status: 'swapped' })
+    expect((await rawRequest(server.port, { target: '/api/b' })).status).toBe(200)
+    expect([first.requests.length, second.requests.length]).toEqual([1, 1])
+  })
+
+  test('rejects other objects', async () => {
+    const directory = await buildFixture({ 'index.html': 'page' })
+    const wrong: ServingRules = JSON.parse('{ "headers": { "*": { "X-A": { "evn": "A" } } } }')
+    await expect(startServer(directory, { site: { rules: wrong } })).rejects.toThrow('headers["*"]["X-A"]')
+    const own: ServingRules = JSON.parse('{ "headers": { "*": { "ETag": { "env": "A" } } } }')
+    await expect(startServer(directory, { site: { rules: own } })).rejects.toThrow('ETag itself')
+  })
+})
