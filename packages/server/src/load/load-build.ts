@@ -37,7 +37,7 @@ import {
   type ServingSources,
   sourceMapsOf,
 } from '../site/resolve-serving.ts'
-import type { BasicAuth, ManifestEntry, Site, StoredBytes } from '../site/site.ts'
+import type { ManifestEntry, Site, StoredBytes } from '../site/site.ts'
 import type { BuildSource, SourceBuild } from './build-source.ts'
 import { chooseFiles } from './choose-files.ts'
 import { describeMemory } from './describe-memory.ts'

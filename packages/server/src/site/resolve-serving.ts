@@ -25,7 +25,7 @@ export interface ServingSources {
   readonly rules: readonly PlainServingRules[]
   /** Absent if no source sets a policy, or if the strongest source sets `csp: false`. */
   readonly policy?: SitePolicy | undefined
-  /** Absent if everybody may read the site. */
+  /** Absent if the site needs no credentials. */
   readonly basicAuth?: BasicAuth | undefined
 }
 

@@ -76,7 +76,7 @@ describe('a rule with status 503 and force', () => {
     ['OPTIONS', '/about'],
     ['DELETE', '/api/users'],
   ])('answers %s %s of a program with an empty 503', async (method, target) => {
-    const answer = await rawRequest(server.port, { method, target, fields: { Accept: 'application/json' } })
+    const answer = await rawRequest(server.port, { method, target, fields: program })
     expect([answer.status, answer.body.length]).toEqual([503, 0])
     expect([answer.field('Cache-Control'), answer.field('Retry-After')]).toEqual(['no-store', '60'])
   })
