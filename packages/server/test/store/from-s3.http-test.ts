@@ -95,7 +95,7 @@ describe.runIf(faulty !== undefined)('a server of a store in S3', () => {
     const store = await makeStore()
     act(reader)
     await expect(start(store, join(await temporaryDirectory(), 'cache'))).rejects.toThrow(
-      `${store}: it contains no published build, or it is not readable; publish a build`,
+      `${store}: the store contains no build, or is not readable. Publish a build`,
     )
   })
 

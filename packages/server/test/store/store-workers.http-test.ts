@@ -138,7 +138,7 @@ describe.skipIf(process.platform !== 'linux')('serve-dist --store --workers', ()
       expect(await metric('reachable')).toBe(1)
       const blobs = await metric('fetched_blobs_total')
       proxy.fail(() => ({ reset: 'before' }))
-      await said(command, 'serving the cached builds')
+      await said(command, 'The server continues with the cached builds.')
       expect(await readiness()).toMatchObject({
         code: 200,
         store: expect.stringMatching(/^unreachable since \d{4}-.*: s3:/),
@@ -209,7 +209,7 @@ describe.skipIf(process.platform !== 'linux')('serve-dist --store --workers', ()
     await rm(folder, { recursive: true })
     const { code, stderr } = await spawnCommand(words).exited
     expect(code).toBe(1)
-    expect(stderr).toMatch(/^serve-dist: SD_GENERATION_MISSING: .*it contains no published build.*\n$/)
+    expect(stderr).toMatch(/^serve-dist: SD_GENERATION_MISSING: .*the store contains no build.*\n$/)
   })
 
   test('continues after its cache was deleted', async () => {
