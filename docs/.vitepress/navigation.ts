@@ -50,6 +50,7 @@ export const sidebar: DefaultTheme.SidebarItem[] = [
       { text: 'Plugin options', link: '/plugin-options' },
       { text: 'Command line', link: '/cli' },
       { text: 'Configuration', link: '/configuration' },
+      { text: 'Codings', link: '/codings' },
       { text: 'Errors', link: '/errors' },
       { text: 'HTTP', link: '/http' },
       { text: 'Manifest', link: '/manifest' },
