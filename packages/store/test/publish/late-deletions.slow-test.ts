@@ -157,6 +157,8 @@ describe.skipIf(process.platform === 'win32')(`late deletions (SERVE_DIST_SEED=$
         await Promise.all(Array.from({ length: atOnce }, runNext))
         console.log(`${backend.name}, ${name}:`, outcomes)
       },
+      // A busy machine needs minutes.
+      1_200_000,
     )
   })
 })
