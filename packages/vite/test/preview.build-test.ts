@@ -69,7 +69,7 @@ describe.each(vites)('a preview of $name', ({ build, preview }) => {
     expect(await ask(`/app/${await lazyPath(project)}`)).toMatchObject({ status: 200, fields: immutable })
     expect(await ask('/app')).toMatchObject({ status: 308, fields: { location: '/app/' } })
     expect(await ask('/app/deep/link', { fields: page })).toMatchObject({ status: 200 })
-    expect(await ask('/app/nobody')).toMatchObject({ status: 404 })
+    expect(await ask('/app/nobody.js')).toMatchObject({ status: 404 })
     expect(await ask('/elsewhere')).toMatchObject({ status: 404 })
   })
 

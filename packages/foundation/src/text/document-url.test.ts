@@ -4,7 +4,11 @@ import { describe, expect, test } from 'vitest'
 import { documentUrl } from './document-url.ts'
 
 const root = fileURLToPath(new URL('../../../..', import.meta.url))
-const pages = readdirSync(`${root}docs`).filter((name) => name.endsWith('.md'))
+const pages = ['', 'migrate/'].flatMap((folder) =>
+  readdirSync(`${root}docs/${folder}`)
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => folder + name),
+)
 const published = ['engine', 'manifest', 'precompress', 'report', 'server', 'store', 'vite']
 
 const read = (path: string): string => readFileSync(root + path, 'utf8')

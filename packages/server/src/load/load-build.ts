@@ -264,7 +264,10 @@ function resolveRules(
   const { values, readVariable } = environment
   const { rules, problems: unsetFields } = resolveFieldVariables(given, readVariable)
   const written = readServingFiles(manifest, files, onWarning)
-  const policy = requireUsablePolicy(source, manifest, { ...written, rules, values, needsEnvironment })
+  // Problems of a policy name the plugin, whose rules come first.
+  const [ofPlugin = {}] = rules
+  const build = { ...manifest, serving: ofPlugin }
+  const policy = requireUsablePolicy(source, build, { ...written, rules, values, needsEnvironment })
   const serving = resolveServing({ directory: source.root, ...written, rules, policy })
   const { rules: redirects, problems: unset } = resolveVariables(serving.redirects, readVariable)
   const problems = [...environment.problems, ...(needsEnvironment ? [...unsetFields, ...unset] : [])]

@@ -121,7 +121,7 @@ describe('--access-log json', () => {
         { target: '/large.bin', fields: { Range: 'bytes=0-9' } },
         { status: 206, bytes: 10 },
       ],
-      [{ target: '/x' }, { status: 404, cache: 'no-store', bytes: 14 }],
+      [{ target: '/x.js' }, { status: 404, cache: 'no-store', bytes: 14 }],
       [{ method: 'DELETE' }, { status: 405, cache: 'no-store' }],
       [{ target: '/%' }, { status: 400, level: 'info' }],
     ]
@@ -181,13 +181,13 @@ describe('--access-log json', () => {
       underWay.send(garbage)
       await underWay.rest()
       // Lines of closed connections precede those of later requests.
-      await rawRequest(port, { target: '/unknown' })
+      await rawRequest(port, { target: '/unknown.js' })
     })
     expect(entries.map(({ target, status, aborted }) => [target, status, aborted])).toEqual([
       ['/', 200, undefined],
       ['/large.bin', 200, undefined],
       ['', 400, undefined],
-      ['/unknown', 404, undefined],
+      ['/unknown.js', 404, undefined],
     ])
   })
 
@@ -404,13 +404,13 @@ describe('--access-log common', () => {
   test('writes the Combined Log Format', async () => {
     const lines = await linesOf(['--access-log', 'common'], async (port) => {
       await rawRequest(port, { fields: { 'User-Agent': 'a"b\\c\t\u00E9', Referer: 'http://a/' } })
-      await rawRequest(port, { method: 'HEAD', target: '/"' })
+      await rawRequest(port, { method: 'HEAD', target: '/".js' })
       await refusalOf(port, 'hello\r\n\r\n')
     })
     const time = String.raw`\[\d\d/[A-Z][a-z]{2}/\d{4}:\d\d:\d\d:\d\d \+0000\]`
     const rests = [
       String.raw`"GET / HTTP/1\.1" 200 4 "http://a/" "a\\"b\\\\c\\x09\\xe9"`,
-      String.raw`"HEAD /\\" HTTP/1\.1" 404 - "-" "-"`,
+      String.raw`"HEAD /\\"\.js HTTP/1\.1" 404 - "-" "-"`,
       String.raw`"-" 400 - "-" "-"`,
     ]
     expect(lines).toEqual(

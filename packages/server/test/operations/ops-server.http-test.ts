@@ -79,7 +79,10 @@ describe('the operations listener', () => {
 
   test('is not on the public port', async () => {
     const { port } = await startWatched()
-    for (const target of ['/healthz', '/readyz', '/metrics']) expect((await ask(port, target))[0]).toBe(404)
+    for (const target of ['/healthz', '/readyz', '/metrics']) {
+      const fields = { Accept: 'application/json' }
+      expect((await rawRequest(port, { target, fields })).status).toBe(404)
+    }
   })
 
   test('does not exist by default', async () => {
@@ -239,7 +242,7 @@ describe('/metrics', () => {
     await rawRequest(port, { method: 'HEAD', target: '/assets/app-1a2b.js', fields })
     await rawRequest(port, { target: '/' })
     await rawRequest(port, { target: '/', fields: { 'If-None-Match': '*' } })
-    await rawRequest(port, { target: '/unknown' })
+    await rawRequest(port, { target: '/unknown.js' })
     await vi.waitFor(async () => {
       const metrics = await metricsOf(opsPort)
       expect(requestsOf(metrics)).toEqual({

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { open, readdir, readFile, stat, unlink, writeFile } from 'node:fs/promises'
+import { open, readdir, readFile, rm, stat, unlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { OperatorError } from '@serve-dist/manifest'
@@ -94,11 +94,12 @@ async function take(lock: string, number: number): Promise<Ticket | undefined> {
     if ((await numbersIn(lock)).at(-1) === number) return { number, handle }
   } catch (error) {
     await handle.close()
-    await unlink(path)
+    await rm(path, { force: true })
     throw error
   }
   await handle.close()
-  await unlink(path)
+  // A holder of a later number may have removed it already.
+  await rm(path, { force: true })
   return undefined
 }
 
