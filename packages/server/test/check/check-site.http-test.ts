@@ -120,7 +120,7 @@ describe('serve-dist check of a site', () => {
     })
     expect(report).toMatchObject({
       findings: [],
-      stopped: expect.stringMatching(/ answered 0 of up to \d+ requests in 1 s, which is too slow; /),
+      stopped: expect.stringMatching(/ answered 0 of up to \d+ requests in 1 s, which is too slow\. /),
     })
   })
 
@@ -201,7 +201,7 @@ describe('serve-dist check of a site', () => {
       '--resolve',
       'x.example:80:127.0.0.1',
     ])
-    expect((await other.exited).stderr).toContain(`write site.example:${port}:127.0.0.1`)
+    expect((await other.exited).stderr).toContain(`Write site.example:${port}:127.0.0.1`)
   })
 
   test('reports another build as a single finding', async () => {
@@ -310,8 +310,8 @@ describe('serve-dist check of a site', () => {
   })
 
   test.each([
-    [['dist', '--build', 'other'], '--build: only for a URL'],
-    [['www.example.org/app/'], 'to check a site, write https://www.example.org/app/'],
+    [['dist', '--build', 'other'], '--build: expected a URL'],
+    [['www.example.org/app/'], 'To check a site, write https://www.example.org/app/'],
     [['https://user@example.org'], 'without query, fragment and password'],
     [['https://example.org', '-H', 'no field'], '--header: expected a header such as'],
   ])('refuses %j', async (args, message) => {
