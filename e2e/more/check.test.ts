@@ -205,14 +205,14 @@ describe.skipIf(nginx === undefined && !isRequired)('serve-dist check behind ngi
     const { exitCode, findings } = await check(stopAfterTest(await startNginxWith(placed, given)))
     expect(findings).toMatchObject({
       'etag-changes': expect.stringMatching(
-        /^2 different ETags in 6 tries for \/.*nginx derives ETags from file times/,
+        /^2 different ETags in 6 tries for \/.*from which nginx derives ETags/,
       ),
     })
     expect(exitCode).toBe(1)
   })
 
   test.each([
-    ['401', 'auth_basic "staff"; auth_basic_user_file /dev/null;', /answers 401; pass credentials/],
+    ['401', 'auth_basic "staff"; auth_basic_user_file /dev/null;', /answers 401\. Pass credentials/],
     ['403', 'deny all;', /answers 403/],
     ['429', 'return 429;', /answers 429/],
     ['a login', 'return 302 https://login.example/start;', /redirects to https:\/\/login\.example\/start/],

@@ -57,7 +57,7 @@ describe('rules that proxy', () => {
     [{ timeout: 0 }, 'redirects[0].timeout'],
     [{ bodyLimit: Number.POSITIVE_INFINITY }, 'redirects[0].bodyLimit'],
     [{ host: 'other' }, 'redirects[0].host: expected one of "keep", "target"'],
-    [{ request: { Host: 'x' } }, 'serve-dist sets the field Host itself; see the option "host"'],
+    [{ request: { Host: 'x' } }, 'serve-dist sets the field Host itself. Use the option "host".'],
     [{ request: { Connection: 'close' } }, 'serve-dist sets the field Connection itself'],
     [{ answer: { 'X-A': 'a\nb' } }, 'the value of X-A must be visible ASCII'],
   ])('reject %j', (changes, problem) => {

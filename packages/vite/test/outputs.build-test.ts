@@ -52,7 +52,7 @@ describe.each(vites)('serveDist with $name', ({ build, buildApp, load }) => {
     await build(project, { plugins: [serveDist({ exclude: ['**/*.map', 'assets\\**'], serving })] })
     const folder = join(project.root, 'dist')
     expect(project.logger.warnings).toEqual([
-      `[serve-dist] exclude assets\\**, immutable asets/**: no file in ${folder} matches. Separate folders with "/" instead of "\\", on every system`,
+      `[serve-dist] exclude assets\\**, immutable asets/**: no file in ${folder} matches. Separate folders with "/" instead of "\\", on every system.`,
     ])
   })
 

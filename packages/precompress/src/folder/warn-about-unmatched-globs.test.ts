@@ -11,7 +11,7 @@ test('warns about globs that match no file, with a hint about backslashes', asyn
   await warnAboutUnmatchedGlobs(folder, { include, exclude: ['!secret.txt', 'draft', 'one.html'] }, warn)
   await warnAboutUnmatchedGlobs(folder, { '--exclude': ['drafts\\**'] }, warn)
   expect(warnings).toEqual([
-    `exclude !secret.txt, exclude draft, exclude one.html: no file in ${folder} matches`,
-    `--exclude drafts\\**: no file in ${folder} matches. Separate folders with "/" instead of "\\", on every system`,
+    `exclude !secret.txt, exclude draft, exclude one.html: no file in ${folder} matches. Correct the glob.`,
+    `--exclude drafts\\**: no file in ${folder} matches. Separate folders with "/" instead of "\\", on every system.`,
   ])
 })

@@ -18,9 +18,9 @@ export async function warnAboutUnmatchedGlobs(
   }
   if (unmatched.length === 0) return
   const hint = unmatched.some((glob) => glob.includes('\\'))
-    ? '. Separate folders with "/" instead of "\\", on every system'
-    : ''
-  warn(`${unmatched.join(', ')}: no file in ${folder} matches${hint}`)
+    ? 'Separate folders with "/" instead of "\\", on every system.'
+    : 'Correct the glob.'
+  warn(`${unmatched.join(', ')}: no file in ${folder} matches. ${hint}`)
 }
 
 /** Ignores a leading `!`. A glob for a folder also selects its content. */

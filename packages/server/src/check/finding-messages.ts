@@ -159,7 +159,7 @@ export const findingMessages: Readonly<Record<SiteFindingCode, FindingMessage>> 
     cost: 'Visitors of another replica load everything again, or one page mixes files of two builds',
     mend: 'Serve the same build on all replicas, with ETags that depend only on the content',
     by: {
-      nginx: 'let serve-dist answer, or copy files with their times, because nginx derives ETags from them',
+      nginx: 'let serve-dist answer, or copy files with their times, from which nginx derives ETags',
     },
   },
   'no-304': {

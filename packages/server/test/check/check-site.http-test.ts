@@ -120,7 +120,7 @@ describe('serve-dist check of a site', () => {
     })
     expect(report).toMatchObject({
       findings: [],
-      stopped: expect.stringMatching(/ answered 0 of up to \d+ requests in 1 s, which is too slow; /),
+      stopped: expect.stringMatching(/ answered 0 of up to \d+ requests in 1 s, which is too slow\. /),
     })
   })
 
@@ -201,7 +201,7 @@ describe('serve-dist check of a site', () => {
       '--resolve',
       'x.example:80:127.0.0.1',
     ])
-    expect((await other.exited).stderr).toContain(`write site.example:${port}:127.0.0.1`)
+    expect((await other.exited).stderr).toContain(`Write site.example:${port}:127.0.0.1`)
   })
 
   test('reports another build as a single finding', async () => {
@@ -213,26 +213,26 @@ describe('serve-dist check of a site', () => {
   })
 
   test.each<readonly [string, RequestListener, RegExp]>([
-    ['401', (_request, response) => response.writeHead(401).end(), /answers 401; pass credentials with -H/],
-    ['403', (_request, response) => response.writeHead(403).end(), /answers 403; allow this client/],
-    ['429', (_request, response) => response.writeHead(429).end(), /answers 429; raise the rate limit/],
+    ['401', (_request, response) => response.writeHead(401).end(), /answers 401\. Pass credentials with -H/],
+    ['403', (_request, response) => response.writeHead(403).end(), /answers 403\. Allow this client/],
+    ['429', (_request, response) => response.writeHead(429).end(), /answers 429\. Raise the rate limit/],
     ['502', (_request, response) => response.writeHead(502).end(), /answers 502/],
     [
       'a redirect to a login',
       (_request, response) => response.writeHead(302, { location: '/login?next=/' }).end(),
-      /redirects to http:\/\/127\.0\.0\.1:\d+\/login; sign in, .*-H 'Cookie/,
+      /redirects to http:\/\/127\.0\.0\.1:\d+\/login\. Sign in, .*-H 'Cookie/,
     ],
     [
       'a redirect to a sign-in page',
       (_request, response) => response.writeHead(303, { location: 'https://id.example/start' }).end(),
-      /redirects to https:\/\/id\.example\/start; sign in/,
+      /redirects to https:\/\/id\.example\/start\. Sign in/,
     ],
     [
       'a redirect to HTTPS',
       (_request, response) => response.writeHead(308, { location: 'https://site.example/' }).end(),
-      /check https:\/\/site\.example instead/,
+      /Check https:\/\/site\.example instead/,
     ],
-  ])('stops at %s with one sentence, and reports no finding', async (_what, listener, sentence) => {
+  ])('stops at %s with the reason and the fix, and reports no finding', async (_what, listener, sentence) => {
     const directory = await buildFixture(files)
     const run = await runCheck([await listen(listener), '--build', directory])
     expect(run).toMatchObject({ code: 1, found: [], right: [], stopped: expect.stringMatching(sentence) })
@@ -297,7 +297,7 @@ describe('serve-dist check of a site', () => {
     const refused = await runCheck([guarded, '--build', directory])
     expect(refused.stopped).toContain('answers 401')
     const admitted = await runCheck([guarded, '--build', directory, '-H', 'Authorization: Bearer 1'])
-    expect(admitted.stopped).toContain(`check ${new URL(url).origin} instead`)
+    expect(admitted.stopped).toContain(`Check ${new URL(url).origin} instead`)
   })
 
   test('stops if no server listens', async () => {
@@ -310,8 +310,8 @@ describe('serve-dist check of a site', () => {
   })
 
   test.each([
-    [['dist', '--build', 'other'], '--build: only for a URL'],
-    [['www.example.org/app/'], 'to check a site, write https://www.example.org/app/'],
+    [['dist', '--build', 'other'], '--build: expected a URL'],
+    [['www.example.org/app/'], 'To check a site, write https://www.example.org/app/'],
     [['https://user@example.org'], 'without query, fragment and password'],
     [['https://example.org', '-H', 'no field'], '--header: expected a header such as'],
   ])('refuses %j', async (args, message) => {

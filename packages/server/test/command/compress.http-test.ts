@@ -129,7 +129,9 @@ describe('serve-dist compress', () => {
     const folder = await writeFixture(found)
     const { code, stderr } = await spawnCommand(['compress', folder]).exited
     expect([code, stderr]).toEqual([1, expect.stringContaining('SD_FOLDER_WRONG')])
-    expect(stderr).toMatch(/: npx serve-dist compress \S+\/(?:dist|client)\n {2}--include '\*\*' compresses/)
+    expect(stderr).toMatch(
+      /: npx serve-dist compress \S+\/(?:dist|client)\n {2}To compress the whole folder \S+ anyway, pass --include '\*\*'/,
+    )
     await expect(manifestOf(folder)).rejects.toThrow('ENOENT')
     await compress(folder, '--include', '**')
     expect(await pathsOf(folder)).toEqual(Object.keys(found).toSorted())
