@@ -53,8 +53,8 @@ export function proxyOptions(form: s.ObjectForm): s.Fields<ProxyOptions> {
 
 /** Returns the problem of a field that a proxying rule sets, or `undefined`. */
 export function proxyFieldProblem(name: string, value: string): string | undefined {
-  if (/^(?:host|expect)$/i.test(name))
-    return `serve-dist sets the field ${name} itself. Use the option "host".`
+  if (/^host$/i.test(name)) return 'serve-dist sets the field Host itself. Use the option "host".'
+  if (/^expect$/i.test(name)) return 'serve-dist answers the field Expect itself. Remove it.'
   // A target describes its own content.
   const isOfContent = /^(?:accept-ranges|content-encoding|content-range|etag|last-modified)$/i.test(name)
   return fieldProblem(isOfContent ? 'X' : name, value)

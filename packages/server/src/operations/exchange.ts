@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import type { UpstreamNote } from '../send/observation.ts'
+import type { UpstreamNote } from '../site/upstream-note.ts'
 import type { Answer } from '../site/site.ts'
 
 /** A request and its finished answer. */

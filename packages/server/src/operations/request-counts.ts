@@ -1,7 +1,7 @@
 import type { AnswerSummary, Exchange } from './exchange.ts'
 import { wasSkewMiss } from './log-entry.ts'
 import type { RequestObserver } from './observe-requests.ts'
-import type { UpstreamNote } from '../send/observation.ts'
+import type { UpstreamNote } from '../site/upstream-note.ts'
 import type { Site } from '../site/site.ts'
 
 /**

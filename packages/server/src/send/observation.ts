@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { callOriginal } from './intercept.ts'
 import type { Answer } from '../site/site.ts'
+import type { UpstreamNote } from '../site/upstream-note.ts'
 
 /** Notes about a request while it is answered. */
 export interface Observation {
@@ -21,18 +22,6 @@ export interface Observation {
   answer: Answer | undefined
   /** The target of a rule that forwarded the request; absent without one. */
   upstream?: UpstreamNote
-}
-
-/** What is known about a forwarded request. */
-export interface UpstreamNote {
-  /** The `from` of the rule. */
-  readonly rule?: string
-  /** The status that the target sent; absent if it sent none. */
-  readonly status?: number
-  /** Milliseconds until the head of the target's answer. */
-  readonly milliseconds?: number
-  /** Why the target failed. */
-  readonly error?: string | undefined
 }
 
 /** A refusal of a request that Node cannot parse. */
