@@ -157,7 +157,7 @@ describe('serve-dist refuses to start', () => {
   test('for an empty folder', async () => {
     const end = await serve(await temporaryFolder())
     expect(end).toMatchObject({ exitCode: 1, output: '' })
-    expect(end.errors).toMatch(/^serve-dist: SD_BUILD_NOT_FOUND: .*build first/)
+    expect(end.errors).toMatch(/^serve-dist: SD_BUILD_NOT_FOUND: .*Build first/)
   })
 
   test.skipIf(process.platform === 'win32')(
@@ -175,7 +175,7 @@ describe('serve-dist refuses to start', () => {
       const end = await runToEnd([program, ...words], { args: [directory, '--port', '0'], cwd: directory })
       expect(end).toMatchObject({ exitCode: 1, output: '' })
       expect(end.errors).toMatch(/^serve-dist: SD_FOLDER_UNREADABLE: .* chmod -R a\+rX /)
-      expect(end.errors).toContain(`${first}: cannot read this folder (EACCES: permission denied)`)
+      expect(end.errors).toContain(`${first}: cannot read this file (EACCES: permission denied)`)
       expect(end.errors).not.toMatch(stackLine)
     },
   )

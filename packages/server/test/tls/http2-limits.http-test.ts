@@ -437,9 +437,16 @@ describe('a connection is closed', () => {
   })
 
   test('if there are too many, and the others still get responses', async () => {
-    const connections = await Promise.all(Array.from({ length: 20 }, () => openConnection(port, dialTls)))
-    await expect(open(port)).rejects.toThrow(/ECONNRESET|disconnected/)
+    // With the short time limits, the first connections could end before the last one opens.
+    const patient = await startTlsServer((_request, response) => void response.end(), {
+      limits: { ...connectionLimits, maximumConnections: 20 },
+    })
+    servers.push(patient)
+    const connections = await Promise.all(
+      Array.from({ length: 20 }, () => openConnection(patient.port, dialTls)),
+    )
+    await expect(open(patient.port)).rejects.toThrow(/ECONNRESET|disconnected/)
     for (const { socket } of connections) socket.destroy()
-    await vi.waitFor(expectAlive)
+    await vi.waitFor(async () => await expectAlive(patient.port))
   })
 })
