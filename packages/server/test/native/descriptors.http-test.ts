@@ -75,12 +75,12 @@ describe.skipIf(process.platform !== 'linux')('without free descriptors', () => 
     const { pid } = command.child
     const before = await openDescriptors()
     const [files, relayed] = [await openConnection(port), await openConnection(port)]
-    expect([await statusOf(files, '/'), await statusOf(relayed, '/none')]).toEqual([200, 404])
+    expect([await statusOf(files, '/'), await statusOf(relayed, '/none.js')]).toEqual([200, 404])
 
     const others = await exhaustDescriptors(started)
     // The connections share the one remaining relay socket to Node.
     for (const connection of [files, relayed, relayed, files]) {
-      expect(await statusOf(connection, '/none')).toBe(404)
+      expect(await statusOf(connection, '/none.js')).toBe(404)
       expect([await statusOf(files, '/'), await statusOf(relayed, '/')]).toEqual([200, 200])
     }
     // A thread that retried accept() without a pause would never sleep.
@@ -91,8 +91,8 @@ describe.skipIf(process.platform !== 'linux')('without free descriptors', () => 
     expect(others.filter(({ socket }) => socket.readableEnded || socket.destroyed)).toHaveLength(0)
     for (const { socket } of others) socket.destroy()
     expect((await rawRequest(port, {})).status).toBe(200)
-    expect((await rawRequest(port, { target: '/none' })).status).toBe(404)
-    expect([await statusOf(relayed, '/none'), await statusOf(files, '/none')]).toEqual([404, 404])
+    expect((await rawRequest(port, { target: '/none.js' })).status).toBe(404)
+    expect([await statusOf(relayed, '/none.js'), await statusOf(files, '/none.js')]).toEqual([404, 404])
     for (const { socket } of [files, relayed]) socket.destroy()
     await vi.waitFor(async () => expect(await openDescriptors()).toBeLessThanOrEqual(before))
     expect(command.complaints()).not.toContain('502')
@@ -105,14 +105,14 @@ describe.skipIf(process.platform !== 'linux')('without free descriptors', () => 
     const files = await openConnection(started.port)
     expect(await statusOf(files, '/')).toBe(200)
     const others = await exhaustDescriptors(started)
-    expect([await statusOf(files, '/'), await statusOf(files, '/none')]).toEqual([200, 502])
+    expect([await statusOf(files, '/'), await statusOf(files, '/none.js')]).toEqual([200, 502])
     expect(await files.rest()).toHaveLength(0)
     // The log is written independently of the responses.
     await vi.waitFor(() =>
       expect(started.command.complaints()).toMatch(/requests get 502, .*Too many open files/),
     )
     for (const { socket } of others) socket.destroy()
-    expect((await rawRequest(started.port, { target: '/none' })).status).toBe(404)
+    expect((await rawRequest(started.port, { target: '/none.js' })).status).toBe(404)
   })
 
   test('the native engine lets HTTP/2 streams wait for descriptors, then answers 502, and logs why', async () => {
@@ -126,9 +126,9 @@ describe.skipIf(process.platform !== 'linux')('without free descriptors', () => 
     const session = dial()
     expect(await statusOver(session, '/')).toBe(200)
     const others = await exhaustDescriptors(started)
-    expect([await statusOver(session, '/'), await statusOver(session, '/none')]).toEqual([200, 502])
+    expect([await statusOver(session, '/'), await statusOver(session, '/none.js')]).toEqual([200, 502])
 
-    const waiting = statusOver(session, '/none')
+    const waiting = statusOver(session, '/none.js')
     // The ping's answer shows that the request has arrived.
     await new Promise((resolve) => session.ping(resolve))
     // Other connections wait in the kernel's queue for the freed descriptors.

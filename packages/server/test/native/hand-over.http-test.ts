@@ -260,7 +260,7 @@ describe.each(['node', 'native'] as const)('the %s engine', (engine) => {
   test('sends the whole response to a client that closed its half', async () => {
     for (const [target, end] of [
       ['/large.bin', large],
-      ['/none', '404 Not Found\n'],
+      ['/none.js', '404 Not Found\n'],
     ] as const) {
       const { socket, rest } = await dial(files)
       socket.end(formatRequest({}) + formatRequest({ target }))
@@ -348,7 +348,7 @@ describe.each(['node', 'native'] as const)('the %s engine', (engine) => {
       '/api/names',
       '/',
       '/',
-      '/none',
+      '/none.js',
       '/large.bin',
       '/api/peer',
       '/api/ping',

@@ -149,7 +149,7 @@ const clients: readonly (readonly [string, string, (socket: Socket) => unknown])
   [
     'sends no next request after one to Node',
     '404 ',
-    (socket) => socket.write(formatRequest({ target: '/none' })),
+    (socket) => socket.write(formatRequest({ target: '/none.js' })),
   ],
   [
     'sends its second head an octet at a time',
@@ -181,8 +181,8 @@ const clients: readonly (readonly [string, string, (socket: Socket) => unknown])
     '404 ',
     (socket) =>
       socket.write(
-        formatRequest({ target: '/none' }).repeat(999) +
-          formatRequest({ target: '/none', fields: { Connection: 'close' } }),
+        formatRequest({ target: '/none.js' }).repeat(999) +
+          formatRequest({ target: '/none.js', fields: { Connection: 'close' } }),
       ),
   ],
   [
@@ -190,7 +190,7 @@ const clients: readonly (readonly [string, string, (socket: Socket) => unknown])
     '404 ',
     (socket) =>
       socket.write(
-        (formatRequest({ target: '/none' }) + formatRequest({})).repeat(500) +
+        (formatRequest({ target: '/none.js' }) + formatRequest({})).repeat(500) +
           formatRequest({ fields: { Connection: 'close' } }),
       ),
   ],
@@ -206,7 +206,7 @@ describe.skipIf(process.platform !== 'linux')('a client that', () => {
     },
   )
 
-  test.concurrent.each([formatRequest({}), formatRequest({ target: '/none' }), 'GET / HT'])(
+  test.concurrent.each([formatRequest({}), formatRequest({ target: '/none.js' }), 'GET / HT'])(
     'closes its half is cut off by the limit if %j waits behind a request that is never answered',
     async (pipelined) => {
       const request = formatRequest({ target: '/never' }) + pipelined
@@ -218,7 +218,7 @@ describe.skipIf(process.platform !== 'linux')('a client that', () => {
     ['a file', formatRequest({ target: '/large.bin' })],
     ["a file of Node's", formatRequest({ target: '/node/large.bin' })],
     ['answers to 100,000 requests', formatRequest({}).repeat(100_000)],
-    ["answers of Node's to 100,000 requests", formatRequest({ target: '/none' }).repeat(100_000)],
+    ["answers of Node's to 100,000 requests", formatRequest({ target: '/none.js' }).repeat(100_000)],
   ] as const
   test.concurrent.each(
     engines.flatMap((engine) => stalling.map(([what, sent]) => [engine, what, sent] as const)),
