@@ -1,6 +1,6 @@
 import type { ByteRange } from '../protocol/byte-range.ts'
 import type { FieldValues } from '@serve-dist/manifest'
-import { collectOverrides, extendVary, overrideFields } from '../protocol/field-list.ts'
+import { collectOverrides, extendVary, type FieldOverrides, overrideFields } from '../protocol/field-list.ts'
 import { findField } from '../protocol/request-head.ts'
 import { memoizeWeakly } from './memoize-weakly.ts'
 import { okAnswer, retryAfter, varyOf } from './representation-answers.ts'
@@ -25,15 +25,6 @@ const reasons = {
   503: 'Service Unavailable',
   504: 'Gateway Timeout',
 }
-// Browsers keep a preflight answer for one day at most.
-const preflightFields = [
-  'Access-Control-Allow-Methods',
-  allowedMethods,
-  'Access-Control-Allow-Headers',
-  '*',
-  'Access-Control-Max-Age',
-  '86400',
-]
 const noContent: AnswerContent = { kind: 'none' }
 
 /** 400: the request target is malformed. */
@@ -74,7 +65,7 @@ export const onlyReads: Answer = textAnswer(405, 'only GET and HEAD\n', { more: 
 
 const plainOptionsAnswer: Answer = {
   status: 204,
-  fields: ['Allow', allowedMethods, 'Cache-Control', 'no-store'],
+  fields: fieldsOfOptions(allowedMethods),
   content: noContent,
 }
 
@@ -83,16 +74,7 @@ const plainOptionsAnswer: Answer = {
  * preflight (Fetch §4.8) and therefore needs no `Vary`.
  */
 export function optionsAnswer(resource?: Resource): Answer {
-  const overrides = resource?.overrides
-  if (typeof overrides?.get('access-control-allow-origin')?.value !== 'string') return plainOptionsAnswer
-  return {
-    status: 204,
-    fields: overrideFields(
-      [...plainOptionsAnswer.fields, ...preflightFields],
-      new Map([...overrides].filter(([name]) => isForPreflight(name))),
-    ),
-    content: noContent,
-  }
+  return (resource && preflightAnswer(allowedMethods, resource.overrides)) ?? plainOptionsAnswer
 }
 
 const proxiedMethods = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS'
@@ -108,15 +90,28 @@ export function proxyPreflight(
   fields: FieldValues,
 ): Answer | undefined {
   if (method !== 'OPTIONS' || findField(rawHeaders, 'access-control-request-method') === -1) return undefined
-  const overrides = collectOverrides([fields])
+  return preflightAnswer(proxiedMethods, collectOverrides([fields]))
+}
+
+/** Returns 204 for a preflight; `undefined` if other origins may not use the answers. */
+function preflightAnswer(methods: string, overrides: FieldOverrides): Answer | undefined {
   if (typeof overrides.get('access-control-allow-origin')?.value !== 'string') return undefined
-  const all = ['Allow', proxiedMethods, 'Cache-Control', 'no-store', ...preflightFields]
-  all[5] = proxiedMethods
-  return {
-    status: 204,
-    fields: overrideFields(all, new Map([...overrides].filter(([name]) => isForPreflight(name)))),
-    content: noContent,
-  }
+  const fields = [
+    ...fieldsOfOptions(methods),
+    'Access-Control-Allow-Methods',
+    methods,
+    'Access-Control-Allow-Headers',
+    '*',
+    // Browsers keep the answer for one day at most.
+    'Access-Control-Max-Age',
+    '86400',
+  ]
+  const forPreflight = new Map([...overrides].filter(([name]) => isForPreflight(name)))
+  return { status: 204, fields: overrideFields(fields, forPreflight), content: noContent }
+}
+
+function fieldsOfOptions(methods: string): string[] {
+  return ['Allow', methods, 'Cache-Control', 'no-store']
 }
 
 function isForPreflight(name: string): boolean {

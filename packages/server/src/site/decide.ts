@@ -295,7 +295,7 @@ function decideUnknown(
     trace?.({ code: 'rule-makes-path-known', match })
     return decideOtherMethod(request.method, match.target, trace)
   }
-  const found = chooseFallback(site, { path, query, fallback }, trace)
+  const found = fallbackAfter(match, site, { path, fallback }, trace)
   if (found === undefined) return undefined
   if (found.isForNavigations && !isNavigation(request, path))
     return trace?.({ code: 'navigations-only', match: found })
@@ -342,10 +342,24 @@ export interface FallbackMatch extends RedirectMatch {
 /** Returns the answer to GET and HEAD of an unknown path: a rule, the 404 page or the fallback. */
 export function chooseFallback(
   site: Site,
-  { path, query, fallback }: Pick<RequestPath, 'path'> & Partial<RequestPath> & Pick<UnknownPath, 'fallback'>,
+  { query, ...at }: FallbackPath & { readonly query?: string },
+): FallbackMatch | undefined {
+  return fallbackAfter(matchRule(site, at.path, at.fallback, query), site, at)
+}
+
+interface FallbackPath {
+  /** Percent-encoded. */
+  readonly path: string
+  readonly fallback: UnknownPathFallback
+}
+
+/** @param match - the rule for the path, if there is one. */
+function fallbackAfter(
+  match: RedirectMatch | undefined,
+  site: Site,
+  { path, fallback }: FallbackPath,
   trace?: DecisionTrace,
 ): FallbackMatch | undefined {
-  const match = matchRule(site, path, fallback, query)
   if (match !== undefined && (match.status === 404 || match.target?.isPage !== true))
     return { ...match, isForNavigations: false }
 
