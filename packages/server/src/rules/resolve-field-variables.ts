@@ -5,6 +5,7 @@ import {
   type PlainServingRules,
   type ServingRules,
 } from '@serve-dist/manifest'
+import { lookUpVariables, unfitForField, type VariableReader } from './variable-reader.ts'
 
 /** Rules without variables, and a problem for each unset variable or invalid value. Problems never contain a value. */
 export interface ResolvedFieldRules {
@@ -19,17 +20,13 @@ export interface ResolvedFieldRules {
  */
 export function resolveFieldVariables(
   sources: readonly ServingRules[],
-  read: (name: string) => string | undefined,
+  read: VariableReader,
 ): ResolvedFieldRules {
   const problems: string[] = []
+  const textOf = lookUpVariables(read, problems)
   const valueOf = (value: string | null | EnvironmentText, name: string, place: string) => {
     if (typeof value === 'string' || value === null) return value
-    const text = read(value.env)
-    if (text !== undefined && text !== '' && fieldProblem(name, text) === undefined) return text
-    const isSet = text !== undefined && text !== ''
-    const problem = isSet ? 'it has characters that a field cannot contain' : 'it is not set'
-    problems.push(`${value.env}: ${place}: ${problem}`)
-    return undefined
+    return textOf(value, place, (text) => fieldProblem(name, text) && unfitForField)
   }
   const rules = sources.map((source): PlainServingRules => {
     const { cacheControl, headers, ...others } = source

@@ -1,5 +1,4 @@
 import {
-  type EnvironmentText,
   isProxyRule,
   parseProxyAddress,
   proxyAddressForm,
@@ -7,6 +6,7 @@ import {
   type ProxyFields,
   type RedirectRule,
 } from '@serve-dist/manifest'
+import { lookUpVariables, unfitForField, type VariableReader } from './variable-reader.ts'
 
 /** Rules without variables, and a problem for each unset variable or invalid value. Problems never contain a value. */
 export interface ResolvedRules {
@@ -15,32 +15,18 @@ export interface ResolvedRules {
 }
 
 /**
- * Replaces the environment variables in rules that proxy by their values. Rules with a problem stay as they are.
+ * Replaces the environment variables in rules that proxy by their values. Rules with a problem are not changed.
  *
  * @param read - returns the value of a variable; `undefined` or `''` if it is not set.
  */
-export function resolveVariables(
-  rules: readonly RedirectRule[],
-  read: (name: string) => string | undefined,
-): ResolvedRules {
+export function resolveVariables(rules: readonly RedirectRule[], read: VariableReader): ResolvedRules {
   const problems: string[] = []
-  const valueOf = (
-    { env }: EnvironmentText,
-    use: string,
-    problemOf: (text: string) => string | undefined,
-  ) => {
-    const text = read(env)
-    const problem = text === undefined || text === '' ? 'it is not set' : problemOf(text)
-    if (problem !== undefined) problems.push(`${env}: ${use}: ${problem}`)
-    return problem === undefined ? text : undefined
-  }
+  const valueOf = lookUpVariables(read, problems)
   const fieldsOf = (fields: ProxyFields, from: string): ProxyFields => {
     const entries = Object.entries(fields).map(([name, value]) => {
       if (typeof value !== 'object' || value === null) return [name, value] as const
-      const text = valueOf(value, `the field ${name} of the rule ${from}`, (given) => {
-        const problem = proxyFieldProblem(name, given)
-        return problem && 'it has characters that a field cannot contain'
-      })
+      const use = `the field ${name} of the rule ${from}`
+      const text = valueOf(value, use, (given) => proxyFieldProblem(name, given) && unfitForField)
       return [name, text ?? value] as const
     })
     return Object.fromEntries(entries)
