@@ -1,7 +1,9 @@
+import { escapePattern } from '@serve-dist/foundation/text/escape-pattern'
 import {
   type EnvironmentSource,
   isProxyRule,
   parseProxyAddress,
+  type ProxyFields,
   type ServingRules,
 } from '@serve-dist/manifest'
 import type { Plugin, ProxyOptions, UserConfig } from 'vite'
@@ -75,8 +77,10 @@ function proxyEntry(rule: Rule, { variables, isPreview }: ProxyChoice): [string,
   const { socketPath } = target
   // A part of an address, as in `http.request`.
   const place = socketPath === undefined ? target.origin : { host: 'localhost', port: 80, socketPath }
+  const textOf = (value: ProxyFields[string]): unknown =>
+    typeof value === 'object' ? value && variables[value.env] : value
   const sent = Object.entries(request).flatMap(([name, value]): [string, string][] => {
-    const text = typeof value === 'object' ? value && variables[value.env] : value
+    const text = textOf(value)
     return typeof text === 'string' ? [[name, text]] : []
   })
   return [
@@ -92,7 +96,7 @@ function proxyEntry(rule: Rule, { variables, isPreview }: ProxyChoice): [string,
       configure(proxy) {
         proxy.on('proxyRes', ({ headers }) => {
           for (const [name, value] of Object.entries(answer)) {
-            const text = typeof value === 'object' ? value && variables[value.env] : value
+            const text = textOf(value)
             if (typeof text === 'string') headers[name.toLowerCase()] = text
             else Reflect.deleteProperty(headers, name.toLowerCase())
           }
@@ -100,8 +104,4 @@ function proxyEntry(rule: Rule, { variables, isPreview }: ProxyChoice): [string,
       },
     },
   ]
-}
-
-function escapePattern(text: string): string {
-  return text.replaceAll(/[\\^$.*+?()[\]{}|]/g, String.raw`\$&`)
 }

@@ -1,6 +1,11 @@
 /** Returns whether a file system error means that the path does not exist. */
 export function isNotFoundError(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR')
+  return hasErrorCode(error, 'ENOENT', 'ENOTDIR')
+}
+
+/** Returns whether a thrown value is an error with one of these codes. */
+export function hasErrorCode(error: unknown, ...codes: readonly string[]): boolean {
+  return error instanceof Error && 'code' in error && codes.some((code) => code === error.code)
 }
 
 /**

@@ -1,6 +1,6 @@
 import { existsSync, statSync, utimesSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { isNotFoundError, reasonOf } from '@serve-dist/foundation/files/file-error'
+import { hasErrorCode, isNotFoundError, reasonOf } from '@serve-dist/foundation/files/file-error'
 import type { ContentCoding } from '@serve-dist/manifest'
 import { codecs } from '../codecs/encode.ts'
 import { sha256Of } from '@serve-dist/foundation/text/sha256-of'
@@ -62,7 +62,7 @@ export function openEncodingCache({ directory, warn }: EncodingCacheOptions): En
       change()
     } catch (error) {
       // Another build may prune the cache now, or a folder may have the name of this entry.
-      const isFolderThere = error instanceof Error && 'code' in error && error.code === 'EISDIR'
+      const isFolderThere = hasErrorCode(error, 'EISDIR')
       if (isFolderThere || (isNotFoundError(error) && isFolder(directory))) return
       isWritable = false
       warn(

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { closeSync, fdatasync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { OperatorError, stateDirectory } from '@serve-dist/manifest'
-import { reasonOf } from '@serve-dist/foundation/files/file-error'
+import { hasErrorCode, reasonOf } from '@serve-dist/foundation/files/file-error'
 import { type Disk, disk as realDisk } from '../folder/disk.ts'
 import type { VariantClaim } from './read-earlier-build.ts'
 
@@ -81,7 +81,7 @@ export function openStaging({ folder, pass }: StagingArea): void {
     try {
       mkdirSync(join(folder, path))
     } catch (error) {
-      if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
+      if (!hasErrorCode(error, 'EEXIST')) throw error
     }
   }
 }

@@ -5,7 +5,7 @@ import type fastGlobType from 'fast-glob'
 import type { FileSystemAdapter } from 'fast-glob'
 import { join, posix, relative, resolve, sep } from 'node:path'
 import { buildNotFound, OperatorError, pathProblem, stateDirectory } from '@serve-dist/manifest'
-import { isNotFoundError, reasonOf } from '@serve-dist/foundation/files/file-error'
+import { hasErrorCode, isNotFoundError, reasonOf } from '@serve-dist/foundation/files/file-error'
 import { isNegatedPattern } from '@serve-dist/foundation/text/is-negated-pattern'
 
 /** A regular file of the build. */
@@ -153,7 +153,7 @@ function folderAsRoot(folder: string): Pick<FileSystemAdapter, 'lstatSync' | 're
     try {
       return options === undefined ? readdirSync(place) : readdirSync(place, options)
     } catch (error) {
-      if (error instanceof Error && 'code' in error && error.code === 'ENOTDIR') return []
+      if (hasErrorCode(error, 'ENOTDIR')) return []
       throw error
     }
   }

@@ -1,3 +1,4 @@
+import { hasErrorCode } from '@serve-dist/foundation/files/file-error'
 import { once } from 'node:events'
 import { rmSync, statSync } from 'node:fs'
 import { connect, createServer, type Server, type Socket } from 'node:net'
@@ -47,7 +48,7 @@ async function lock(folder: string, { warn, signal }: LockOptions): Promise<() =
         for (const socket of waiting) socket.destroy()
       }
     } catch (error) {
-      if (!hasCode(error, 'EADDRINUSE')) return () => {}
+      if (!hasErrorCode(error, 'EADDRINUSE')) return () => {}
     }
     if (turn === 0) warn(`another compression of ${folder} is running. This one waits until it ends.`)
     await endOfHolder(address, signal)
@@ -70,7 +71,7 @@ async function endOfHolder(address: string, signal: AbortSignal | undefined): Pr
   signal?.addEventListener('abort', abort)
   socket.on('error', (error) => {
     // Only a socket with a file outlives its process.
-    if (hasCode(error, 'ECONNREFUSED') && process.platform !== 'linux') rmSync(address, { force: true })
+    if (hasErrorCode(error, 'ECONNREFUSED') && process.platform !== 'linux') rmSync(address, { force: true })
   })
   await new Promise((resolve) => socket.on('close', resolve))
   signal?.removeEventListener('abort', abort)
@@ -83,8 +84,4 @@ function addressOf(folder: string): string {
   if (process.platform === 'win32') return `\\\\.\\pipe\\${name}`
   // Linux has local sockets without files.
   return process.platform === 'linux' ? `\0${name}` : join(tmpdir(), name)
-}
-
-function hasCode(error: unknown, code: string): boolean {
-  return error instanceof Error && 'code' in error && error.code === code
 }

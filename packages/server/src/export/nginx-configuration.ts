@@ -1,3 +1,4 @@
+import { escapePattern } from '@serve-dist/foundation/text/escape-pattern'
 import { contentCodings, type ContentCoding } from '@serve-dist/manifest'
 import type { FallbackMatch } from '../site/decide.ts'
 import type { RedirectPattern } from '../site/site.ts'
@@ -10,7 +11,7 @@ import {
   type PlannedPath,
   decodeUrlPath,
 } from './plan-export.ts'
-import { escapePattern, rawTargetPattern, withoutCaptures, writeLocation } from './raw-target-pattern.ts'
+import { rawTargetPattern, withoutCaptures, writeLocation } from './raw-target-pattern.ts'
 import { isFreshnessField } from '../site/representation-answers.ts'
 import { anyTypePattern, codingPattern, htmlPattern, uncleanTargetPattern } from './request-patterns.ts'
 

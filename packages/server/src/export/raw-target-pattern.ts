@@ -1,3 +1,4 @@
+import { escapePattern } from '@serve-dist/foundation/text/escape-pattern'
 import type { PathPattern } from '../site/path-pattern.ts'
 import type { RedirectPattern } from '../site/site.ts'
 
@@ -36,10 +37,6 @@ function patternOfText(text: string): string {
       ? `(?:%${digits}|${escapePattern(character)})`
       : `%${digits}`
   })
-}
-
-export function escapePattern(text: string): string {
-  return text.replaceAll(/[\\^$.*+?()[\]{}|]/g, String.raw`\$&`)
 }
 
 /**

@@ -1,4 +1,4 @@
-import { isNotFoundError, reasonOf } from '@serve-dist/foundation/files/file-error'
+import { hasErrorCode, isNotFoundError, reasonOf } from '@serve-dist/foundation/files/file-error'
 import { manifestPath, OperatorError, shellWord } from '@serve-dist/manifest'
 import { realpathSync, statSync } from 'node:fs'
 import { join, sep } from 'node:path'
@@ -91,7 +91,7 @@ export async function inspectFiles(
  *   link.
  */
 function followLink(root: string, path: string, error: unknown): string {
-  if (!(error instanceof Error && 'code' in error && error.code === 'ELOOP')) throw error
+  if (!hasErrorCode(error, 'ELOOP')) throw error
   const file = realpathSync(path)
   expectInside(root, file)
   return file

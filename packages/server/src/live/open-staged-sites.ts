@@ -1,12 +1,11 @@
 import type { ResolvedLiveSiteOptions } from '../load/load-options.ts'
 import { combineSites } from '../site/combine-sites.ts'
-import type { Site } from '../site/site.ts'
+import { comparedBuild, type Site } from '../site/site.ts'
 import type { SiteFollower } from '../site/site-holder.ts'
 import { openStagedSite, preparedOutcome, reloadStaged, type StagedSite } from './open-staged-site.ts'
 import { problemLines } from './problem-lines.ts'
 import type { PrepareOutcome } from './reload-outcome.ts'
 import { coalesceRuns } from '../files/coalesce-runs.ts'
-import { comparedBuild } from '../site/site.ts'
 
 /**
  * Opens the builds of several folders as one site. Each build is replaced alone: if one is refused, the others

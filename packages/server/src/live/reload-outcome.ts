@@ -11,7 +11,7 @@ interface NewBuild extends ServedBuild, SiteCounts {
   readonly hasNewValues?: true
   /** Whether only the rules, or the values of the environment in them, have changed. */
   readonly hasNewRules?: true
-  /** The problems of other builds, which stay as they are; one for each line. */
+  /** The problems of other builds, which are not replaced; one for each line. */
   readonly problems?: readonly string[]
 }
 

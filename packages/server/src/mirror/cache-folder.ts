@@ -4,7 +4,7 @@ import { lstat, mkdir } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { dirname, isAbsolute, join, resolve } from 'node:path'
 import { OperatorError, shellWord } from '@serve-dist/manifest'
-import { reasonOf } from '@serve-dist/foundation/files/file-error'
+import { hasErrorCode, reasonOf } from '@serve-dist/foundation/files/file-error'
 import { makeFolder } from '@serve-dist/foundation/files/make-folder'
 
 /**
@@ -27,7 +27,7 @@ export async function openCacheFolder(named: string | undefined, identity: strin
   try {
     await makeFolder(dirname(folder), 0o700)
     await mkdir(folder, { mode: 0o700 }).catch((error: unknown) => {
-      if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
+      if (!hasErrorCode(error, 'EEXIST')) throw error
     })
     await expectOurs(folder)
     for (const name of ['blobs', 'generations']) {

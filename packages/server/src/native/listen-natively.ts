@@ -1,3 +1,4 @@
+import { hasErrorCode } from '@serve-dist/foundation/files/file-error'
 import { OperatorError } from '@serve-dist/manifest'
 import type { Engine, EngineAddress, EngineBinding, SharedSocket } from '@serve-dist/engine'
 import { lookup } from 'node:dns/promises'
@@ -32,7 +33,7 @@ export async function listenNatively(
 
 /** Returns whether a thread failed to start. No socket operation here fails with this code. */
 function isThreadless(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'EAGAIN'
+  return hasErrorCode(error, 'EAGAIN')
 }
 
 const noThreads =

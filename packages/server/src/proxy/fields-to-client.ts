@@ -1,19 +1,14 @@
 import { relocated } from '../site/proxy-target.ts'
 import type { ProxyPattern } from '../site/site.ts'
-import { namesIn } from './fields-to-target.ts'
+import { connectionFields, namesIn } from './fields-to-target.ts'
 
-/** RFC 9110 §7.6.1. `Date` is ours; trailers need no announcement. */
+/** `Date` is ours. */
 const dropped: ReadonlySet<string> = new Set([
-  'connection',
+  ...connectionFields,
   'date',
-  'keep-alive',
   'proxy-authenticate',
   'proxy-authorization',
   'proxy-connection',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
 ])
 
 /** Returns whether a field belongs to the connection of the target, by its lower-case name. */

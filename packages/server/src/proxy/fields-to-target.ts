@@ -12,18 +12,17 @@ export interface FieldsToTarget {
   readonly length: number | undefined
 }
 
-/** RFC 9110 §7.6.1; and fields that this server writes. */
-const dropped: ReadonlySet<string> = new Set([
+/** RFC 9110 §7.6.1; trailers need no announcement. */
+export const connectionFields: readonly string[] = [
   'connection',
-  'expect',
-  'host',
-  'http2-settings',
   'keep-alive',
   'te',
   'trailer',
   'transfer-encoding',
   'upgrade',
-])
+]
+/** And fields that this server writes. */
+const dropped: ReadonlySet<string> = new Set([...connectionFields, 'expect', 'host', 'http2-settings'])
 const forwardedNames: ReadonlySet<string> = new Set([
   'forwarded',
   'x-forwarded-for',

@@ -182,7 +182,7 @@ export interface Redirect {
 interface HiddenPath {
   readonly kind: 'hidden'
   readonly status: 404 | 503
-  /** The page of the answer; a 503 may have none. */
+  /** The page of the answer; `undefined` for a 503 without a page. */
   readonly page: Resource | undefined
 }
 
@@ -197,7 +197,7 @@ export interface ProxyPattern extends RedirectPattern {
   readonly proxy: ProxyTarget
 }
 
-/** Where a rule forwards requests, and how. */
+/** The target of a rule that forwards requests, and its limits. */
 export interface ProxyTarget {
   /** Such as `http://backend:3000`. */
   readonly origin: string
@@ -232,7 +232,7 @@ export interface RedirectPattern {
   readonly force: boolean
   /** The file for statuses 200, 404 and 503. */
   readonly target: Resource | undefined
-  /** Where the rule forwards requests; absent for all other rules. */
+  /** The target of forwarded requests; absent for all other rules. */
   readonly proxy?: ProxyTarget
 }
 

@@ -1,4 +1,4 @@
-/** What is known about a forwarded request. */
+/** Facts about a forwarded request, for the access log and the metrics. */
 export interface UpstreamNote {
   /** The `from` of the rule. */
   readonly rule?: string

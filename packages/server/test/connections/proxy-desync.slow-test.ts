@@ -80,7 +80,7 @@ function formatExchange({ method, body, isChunked, fault }: Exchange, id: number
 }
 
 describe.each(hasNative ? (['node', 'native'] as const) : (['node'] as const))('the engine %s', (engine) => {
-  test('gives each request its own answer, whatever the target sends', async () => {
+  test('gives each request its own answer, even if the target sends broken HTTP', async () => {
     const target = await startTarget(answer)
     const redirects = [{ from: '/api/*', to: target.url, status: 200, force: true }] as const
     const { port } = await startServer(await buildFixture({ 'index.html': 'page', 'api/7': 'file' }), {

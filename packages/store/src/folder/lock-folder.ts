@@ -3,7 +3,7 @@ import { open, readdir, readFile, rm, stat, unlink, writeFile } from 'node:fs/pr
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { OperatorError } from '@serve-dist/manifest'
-import { isNotFoundError } from '@serve-dist/foundation/files/file-error'
+import { hasErrorCode, isNotFoundError } from '@serve-dist/foundation/files/file-error'
 import { makeStoreFolder } from './make-store-folder.ts'
 import { hasProcessEnded, describeProcess, identifyProcess } from './process-identity.ts'
 
@@ -84,7 +84,7 @@ async function acquire(lock: string, limits: LockLimits): Promise<Ticket> {
 async function take(lock: string, number: number): Promise<Ticket | undefined> {
   const path = join(lock, nameOfNumber(number))
   const handle = await open(path, 'wx').catch((error: unknown) => {
-    if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return undefined
+    if (hasErrorCode(error, 'EEXIST')) return undefined
     throw error
   })
   if (handle === undefined) return undefined

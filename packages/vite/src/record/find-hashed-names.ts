@@ -1,3 +1,4 @@
+import { escapePattern } from '@serve-dist/foundation/text/escape-pattern'
 import { createHash } from 'node:crypto'
 import { posix } from 'node:path'
 
@@ -174,8 +175,4 @@ function sanitize(name: string, { sanitizeFileName }: NamingRules): string {
 /** Matches any character for characters that a bundler may replace in file names. */
 function anyUnsafe(text: string): string {
   return escapePattern(text.replaceAll(/[^\w./-]/gu, '\0')).replaceAll('\0', '.')
-}
-
-function escapePattern(text: string): string {
-  return text.replaceAll(/[$()*+.?[\\\]^{|}/]/g, String.raw`\$&`)
 }

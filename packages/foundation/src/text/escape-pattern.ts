@@ -1,0 +1,4 @@
+/** Escapes a text for a regular expression that matches exactly this text. */
+export function escapePattern(text: string): string {
+  return text.replaceAll(/[\\^$.*+?()[\]{}|]/g, String.raw`\$&`)
+}
