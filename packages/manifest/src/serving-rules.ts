@@ -35,7 +35,7 @@ export interface ServingRules {
   readonly sharedCache?: boolean
   /** The path at which `serve` answers health checks, such as `/healthz`. */
   readonly health?: string
-  /** Who may read the site. `null` removes the rule of an earlier place. Only `serve` and the command apply it. */
+  /** The users who may read the site. `null` removes the rule of an earlier place. Only `serve` and the command apply it. */
   readonly basicAuth?: BasicAuthRule | null
 }
 
