@@ -1,3 +1,4 @@
+import { createServer } from 'node:http'
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -8,6 +9,7 @@ import type { Block } from '../../scripts/document-blocks.mjs'
 import { freePort } from '../../packages/server/test/support/free-port.ts'
 import { runCommand } from '../../scripts/run-command.mjs'
 import { findRuntime } from '../src/find-runtime.ts'
+import { listenLocally } from '../src/listen-locally.ts'
 import { type ReceivedResponse, sendRequest } from '../src/send-request.ts'
 import { blocksIn, isNotRun, linesOf } from './support/document-blocks.ts'
 import { type DocumentedSite, prepareSite } from './support/documented-site.ts'
@@ -24,12 +26,20 @@ const others = programs.filter(
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const navigation = { accept: 'text/html', 'sec-fetch-mode': 'navigate' }
 
-/** A field, its expected value, and the text of a block that configures it. */
+/** The text of a block with rules, the target of a request, and a field of the answer with its expected value. */
 const shownFields = [
-  ['content-security-policy-report-only', /connect-src 'self' https:\/\/api\.example\.org;/, 'reportOnly'],
-  ['content-security-policy', /img-src 'self' data: https:\/\/images\.example\.org;/, 'images.example'],
-  ['content-security-policy', /^default-src 'self'; script-src 'self'/, 'csp:'],
-  ['x-robots-tag', /^noindex$/, 'X-Robots-Tag'],
+  [
+    'reportOnly',
+    '/',
+    'content-security-policy-report-only',
+    /connect-src 'self' https:\/\/api\.example\.org;/,
+  ],
+  ['images.example', '/', 'content-security-policy', /img-src 'self' data: https:\/\/images\.example\.org;/],
+  ['csp:', '/', 'content-security-policy', /^default-src 'self'; script-src 'self'/],
+  ['X-Robots-Tag', '/', 'x-robots-tag', /^noindex$/],
+  ['/item.php', '/item.php?id=7&utm=a', 'location', /^\/items\/7\?utm=a$/],
+  ['basicAuth', '/', 'www-authenticate', /^Basic realm=/],
+  ["env: 'API'", '/api/users?page=2', 'x-arrived', /^\/api\/users\?page=2$/],
 ] as const
 
 /** Code that a block omits, as the text above the block says. */
@@ -141,10 +151,22 @@ describe.skipIf(process.platform === 'win32')('programs in documents', () => {
     const imports = modules.find(isAboutEnvironment)?.code ?? ''
     const start = code.includes('env:') ? await buildWithEnvironment(folder, imports) : 'npx serve-dist'
     await writeFile(path.join(folder, 'serve-dist.config.js'), code)
-    const server = await site.project.start(start, folder)
-    const { headers } = await sendRequest(server.url)
+    const backend = await listenLocally(
+      createServer((request, response) => {
+        response.setHeader('X-Arrived', request.url ?? '').end()
+      }),
+    )
+    const [, target, field, value] = shownFields.find(([sign]) => code.includes(sign)) ?? [
+      '',
+      '/',
+      'none',
+      'none',
+    ]
+    const variables = `SITE_PASSWORD=name:password API=${backend.url}`
+    const server = await site.project.start(`${variables} ${start}`, folder)
+    const { headers } = await sendRequest(new URL(target, server.url))
     await server.stop()
-    const [field, value] = shownFields.find(([, , sign]) => code.includes(sign)) ?? ['none', 'none']
+    await backend.close()
     expect(headers[field]).toMatch(value)
   })
 

@@ -62,6 +62,15 @@ export async function prepareSite(): Promise<DocumentedSite> {
     await writeFile(path.join(folder, 'stage.env'), 'API_URL=https://api.example.org\n')
     if (code.includes('compress public'))
       await cp(path.join(folder, 'public/_shell.html'), path.join(folder, 'public/index.html'))
+    if (code.includes('dist-app dist-admin')) {
+      const line = 'npx vite build --outDir dist-app && npx vite build --base /admin/ --outDir dist-admin'
+      const { exitCode, errors } = await project.run(line, folder)
+      if (exitCode !== 0) throw new Error(`${line} failed:\n${errors}`)
+    }
+    if (code.includes('server/api.js')) {
+      await mkdir(path.join(folder, 'server'))
+      await writeFile(path.join(folder, 'server/api.js'), application)
+    }
     // Publish two builds, so that a rollback is possible. One has the ID in the document.
     if (/--store|SERVE_DIST_STORE|\{ store:/.test(code)) {
       const earlier = `sed -i 's/A page/Before/' dist/index.html && npx serve-dist compress dist`
