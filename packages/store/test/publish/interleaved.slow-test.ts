@@ -157,13 +157,15 @@ describe.each(backends)(`a publish (SERVE_DIST_SEED=${seed}) to $name`, (backend
         const ended = (await interleaving.run(commands(shared.where), random)).join(', ')
         expect(endings, `round ${round}`).toContain(ended)
         await expectWhole(shared)
-        deltas += (await deltasOf(shared.store, next.id)).length
+        const made = (await deltasOf(shared.store, next.id)).length
+        // On a busy machine the other process may win each round.
+        if (ended.startsWith('well')) expect(made > 0, `deltas of round ${round}`).toBe(node !== undefined)
+        deltas += made
         outcomes[ended] = (outcomes[ended] ?? 0) + 1
       }
     } finally {
       interleaving.stop()
     }
     console.log(`${backend.name}, next to ${pair.name}:`, outcomes, `${deltas} deltas`)
-    expect(deltas > rounds).toBe(node !== undefined)
   })
 })
