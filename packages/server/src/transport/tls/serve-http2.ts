@@ -15,6 +15,7 @@ import {
 import { http2Limits } from '../../protocol/http2-limits.ts'
 import { createRefusingListener } from '../create-refusing-listener.ts'
 import type { RequestListener, TransportOptions } from '../transport.ts'
+import { checkStreamFields } from './check-stream-fields.ts'
 import { Http2Request } from './http2-request.ts'
 import { Http2Response } from './http2-response.ts'
 import { limitSession } from './limit-session.ts'
@@ -69,6 +70,7 @@ export function serveHttp2(
     if (isClosing) closeAfterRequest(session)
   })
   server.on('stream', (stream) => {
+    checkStreamFields(stream)
     if (stream.session !== undefined) streams.add(stream, stream.session)
   })
   server.on('request', (request: Http2Request, response: Http2Response) => {
