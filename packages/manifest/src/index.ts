@@ -83,7 +83,7 @@ export {
 } from './serving-rules.ts'
 export { variableOfValue } from './redirect-problem.ts'
 export {
-  addressOfVariable,
+  completeProxyAddress,
   isProxyAddress,
   parseProxyAddress,
   type ProxyAddress,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { addressOfVariable, parseProxyAddress } from './proxy-address.ts'
+import { completeProxyAddress, parseProxyAddress } from './proxy-address.ts'
 import { proxyFieldProblem } from './proxy-options-schema.ts'
 import { checkServingRules } from './check-serving-rules.ts'
 
@@ -33,8 +33,8 @@ test.each([
   ['unix:/run/api.sock', '/api/*', undefined, 'unix:/run/api.sock'],
   ['unix:/run/api.sock', '/api/*', '/v1/:splat', 'unix:/run/api.sock:/v1/:splat'],
   ['unix:/run/api.sock:/v1', '/api/*', undefined, 'unix:/run/api.sock:/v1/:splat'],
-])('adds to the variable %s of %s the path %s', (value, from, path, address) => {
-  expect(addressOfVariable(value, { from, path })).toBe(address)
+])('completes %s for the rule %s with the path %s', (value, from, path, address) => {
+  expect(completeProxyAddress(value, { from, path })).toBe(address)
 })
 
 describe('rules that proxy', () => {

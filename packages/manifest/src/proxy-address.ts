@@ -26,12 +26,12 @@ export function parseProxyAddress(text: string): ProxyAddress | undefined {
 }
 
 /**
- * Returns the address of a rule whose target is a variable: its value, and the path of the rule with one slash between.
- * Without a path in the rule, a path in the value replaces the part of the request's path before `*`.
+ * Appends the path of a rule to an address from a variable or a flag, with one slash between. Without such a path, a path in
+ * the address replaces the part of the request's path before `*`.
  */
-export function addressOfVariable(
+export function completeProxyAddress(
   value: string,
-  { from, path }: { readonly from: string; readonly path: string | undefined },
+  { from, path }: { readonly from: string; readonly path?: string | undefined },
 ): string {
   const { socketPath, path: own } = parseProxyAddress(value) ?? {}
   const end = path ?? (own !== undefined && from.endsWith('/*') ? '/:splat' : undefined)

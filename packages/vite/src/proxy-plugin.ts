@@ -2,7 +2,7 @@ import type { ClientRequest } from 'node:http'
 import { resolve } from 'node:path'
 import { escapePattern } from '@serve-dist/foundation/text/escape-pattern'
 import {
-  addressOfVariable,
+  completeProxyAddress,
   type EnvironmentSource,
   isProxyRule,
   parseProxyAddress,
@@ -126,7 +126,7 @@ function proxyEntry(rule: Rule, { variables, isPreview }: ProxyChoice): [string,
 }
 
 function writtenAddress({ from, to }: Rule, variables: EnvironmentSource): string {
-  return typeof to === 'string' ? to : addressOfVariable(variables[to.env] ?? '', { from, path: to.path })
+  return typeof to === 'string' ? to : completeProxyAddress(variables[to.env] ?? '', { from, path: to.path })
 }
 
 /** Replaces the path below a prefix, with one slash between. The query stays. */

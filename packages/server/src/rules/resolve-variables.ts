@@ -1,5 +1,5 @@
 import {
-  addressOfVariable,
+  completeProxyAddress,
   isProxyRule,
   parseProxyAddress,
   proxyAddressForm,
@@ -40,7 +40,7 @@ export function resolveVariables(rules: readonly RedirectRule[], read: VariableR
     return {
       ...rule,
       ...(address !== undefined && {
-        to: typeof to === 'string' ? to : addressOfVariable(address, { from, path: to.path }),
+        to: typeof to === 'string' ? to : completeProxyAddress(address, { from, path: to.path }),
       }),
       ...(request !== undefined && { request: fieldsOf(request, from) }),
       ...(answer !== undefined && { answer: fieldsOf(answer, from) }),
