@@ -107,7 +107,8 @@ describe('a request for the target', () => {
     const rule = {
       request: { 'X-Token': 'secret', Cookie: null, 'x-forwarded-proto': 'https', Accept: 'c/d' },
     }
-    const lines = await linesOf({ rule }, { fields: { Cookie: 'a=b', accept: 'a/b', 'x-TOKEN': 'forged' } })
+    const fields = { Cookie: 'a=b', accept: 'a/b', 'x-TOKEN': 'forged', X_Token: 'forged' }
+    const lines = await linesOf({ rule }, { fields })
     expect(lines.toSorted()).toEqual(
       [
         ...ours.filter((line) => !line.includes('Proto')),
