@@ -1,4 +1,5 @@
 import type { RedirectRule, ServingRules } from '@serve-dist/manifest'
+import { parseProxies } from '../../src/command/flag-values.ts'
 
 /** The addresses and files that configurations name. */
 export interface Places {
@@ -49,7 +50,7 @@ function pass(location: string, to: string, more = ''): string {
 }
 
 function proxy(from: string, to: string, more: Partial<RedirectRule> = {}): RedirectRule {
-  return { from, to: to.startsWith('unix:') ? to : `http://${to}`, status: 200, force: true, ...more }
+  return { from, to: `http://${to}`, status: 200, force: true, ...more }
 }
 
 const paths = [
@@ -144,7 +145,7 @@ const upgrade =
 export const nginxPairs: Readonly<Record<string, NginxPair>> = {
   'proxy_pass without a path, and proxy_set_header': {
     lines: ({ api }) => spa + pass('/api/', api),
-    rules: ({ api }) => ({ redirects: [proxy('/api/*', api)] }),
+    rules: ({ api }) => ({ redirects: parseProxies(`/api=http://${api}`) }),
     requests: [...paths, ...answers, ...sent],
     differs: {
       '/api with a rule for /api/*': withoutSlash,
@@ -165,7 +166,7 @@ export const nginxPairs: Readonly<Record<string, NginxPair>> = {
   },
   'proxy_pass with a slash': {
     lines: ({ api }) => spa + pass('/api/', `${api}/`, 'proxy_redirect default;'),
-    rules: ({ api }) => ({ redirects: [proxy('/api/*', `${api}/:splat`)] }),
+    rules: ({ api }) => ({ redirects: parseProxies(`/api=http://${api}/`) }),
     requests: [...paths, ...answers],
     differs: {
       '/api with a rule for /api/*': withoutSlash,
@@ -183,7 +184,7 @@ export const nginxPairs: Readonly<Record<string, NginxPair>> = {
   'proxy_pass with another path': {
     lines: ({ api }) => pass('/api/', `${api}/v1/`) + pass('/auth', `${api}/realms/site`),
     rules: ({ api }) => ({
-      redirects: [proxy('/api/*', `${api}/v1/:splat`), proxy('/auth/*', `${api}/realms/site/:splat`)],
+      redirects: parseProxies(`/api=http://${api}/v1,/auth=http://${api}/realms/site`),
     }),
     requests: [
       'GET /api/users',
@@ -381,7 +382,7 @@ export const nginxPairs: Readonly<Record<string, NginxPair>> = {
   'proxy_pass http://unix:': {
     lines: ({ socket }) => pass('/api/', `unix:${socket}`) + pass('/v1/', `unix:${socket}:/own/`),
     rules: ({ socket }) => ({
-      redirects: [proxy('/api/*', `unix:${socket}`), proxy('/v1/*', `unix:${socket}:/own/:splat`)],
+      redirects: parseProxies(`/api=unix:${socket},/v1=unix:${socket}:/own`),
     }),
     requests: ['GET /api/x?y', 'POST /api/x body', 'GET /v1/a/b', 'GET /v1/missing', 'HEAD /v1/typed'],
   },
