@@ -138,7 +138,7 @@ function nativeSuites(): Project[] {
       'http-native-more',
       [
         `${http}/{check,environment,hosts,native,operations,store,tls}/*.http-test.ts`,
-        `${http}/speed/file-system-calls.http-test.ts`,
+        `${http}/{speed/file-system-calls,oracles/nginx}.http-test.ts`,
         copiedBuilds,
       ],
       { ...engine, exclude: without(differential, runtimes) },
