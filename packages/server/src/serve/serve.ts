@@ -30,6 +30,7 @@ import type { Operations } from '../operations/start-operations.ts'
 import type { ResolvedLiveSiteOptions } from '../load/load-options.ts'
 import type { ServingRules } from '@serve-dist/manifest'
 import type { WatchedBuilds } from '../load/watched-builds.ts'
+import { createSchemeReader } from '../operations/forwarded-scheme.ts'
 import type { OperationsOptions } from '../operations/operations-options.ts'
 import type { Application, StartedApplication } from '../application/mount-application.ts'
 import type { RedirectAddress, RedirectListener } from '../transport/listen-for-redirects.ts'
@@ -155,9 +156,7 @@ export async function serveStaged(
   const handlePassedOn: RequestListener = (request, response) =>
     (guard.wasExcepted(request) ? handleOpenRest : handleRest)(request, response)
   const application =
-    ssr === undefined
-      ? undefined
-      : await openApplication(ssr, handlePassedOn, resolved.site.envFile).catch(giveUp)
+    ssr === undefined ? undefined : await openApplication(ssr, handlePassedOn, resolved).catch(giveUp)
   const answerFrom = (holder: SiteHolder): RequestListener => {
     const handle = createHandlerFor(role, holder, handlerOptions, forward)
     if (application === undefined) return handle
@@ -289,14 +288,18 @@ async function openOperations(options: OperationsOptions): Promise<Operations | 
 async function openApplication(
   file: string,
   passOn: Application,
-  envFile?: string,
+  { site: { envFile }, operations: { trustProxy } }: ResolvedServeOptions,
 ): Promise<StartedApplication> {
   if (envFile !== undefined) {
     const { readEnvFile } = await import('../rules/read-env-file.ts')
     for (const [name, text] of Object.entries(await readEnvFile(envFile))) process.env[name] ??= text
   }
   const { startApplication } = await import('../application/mount-application.ts')
-  return await startApplication(file, passOn)
+  return await startApplication(
+    file,
+    passOn,
+    trustProxy === undefined ? undefined : createSchemeReader(trustProxy),
+  )
 }
 
 async function openProxy(
