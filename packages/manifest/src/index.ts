@@ -84,6 +84,7 @@ export {
 export { variableOfValue } from './redirect-problem.ts'
 export { isProxyAddress, parseProxyAddress, type ProxyAddress, proxyAddressForm } from './proxy-address.ts'
 export { isProxyRule, proxyFieldProblem } from './proxy-options-schema.ts'
+export { redirectTargetProblem } from './redirect-problem.ts'
 export { checkServingRules } from './check-serving-rules.ts'
 export { isCompressible } from './is-compressible.ts'
 export { isSourceMap } from './is-source-map.ts'
