@@ -133,7 +133,7 @@ http {
 
 /** A process of its own, so that its time is not counted. */
 async function runLoad(port: number, path: string): Promise<{ requests: number; p99: number }> {
-  const [file = '', ...args] = [...pin(loadCore), process.execPath, self, 'load', String(port), path, '2000']
+  const [file, ...args] = [...pin(loadCore), process.execPath, self, 'load', String(port), path, '2000']
   const child = spawn(file, args, { stdio: ['ignore', 'pipe', 'inherit'] })
   const [line] = await once(child.stdout, 'data')
   return JSON.parse(String(line))
