@@ -63,7 +63,7 @@ export function splitKey(
   return plainKey === undefined ? undefined : { plainKey, suffix }
 }
 
-/** Returns suffixes that also lead to these keys. */
+/** Returns the suffixes with those of these keys, which replace earlier ones of the same objects. */
 export function withKeys(suffixes: Suffixes | undefined, keys: Iterable<string>): Suffixes {
   const all: Record<string, string> = { ...suffixes }
   for (const key of keys) {
