@@ -82,8 +82,15 @@ export {
   type ServingRules,
 } from './serving-rules.ts'
 export { variableOfValue } from './redirect-problem.ts'
-export { isProxyAddress, parseProxyAddress, type ProxyAddress, proxyAddressForm } from './proxy-address.ts'
+export {
+  completeProxyAddress,
+  isProxyAddress,
+  parseProxyAddress,
+  type ProxyAddress,
+  proxyAddressForm,
+} from './proxy-address.ts'
 export { isProxyRule, proxyFieldProblem } from './proxy-options-schema.ts'
+export { redirectTargetProblem } from './redirect-problem.ts'
 export { checkServingRules } from './check-serving-rules.ts'
 export { isCompressible } from './is-compressible.ts'
 export { isSourceMap } from './is-source-map.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { parseProxyAddress } from './proxy-address.ts'
+import { completeProxyAddress, parseProxyAddress } from './proxy-address.ts'
 import { proxyFieldProblem } from './proxy-options-schema.ts'
 import { checkServingRules } from './check-serving-rules.ts'
 
@@ -24,6 +24,19 @@ test.each([
   expect(parseProxyAddress(text)).toEqual(address)
 })
 
+test.each([
+  ['http://backend', '/api/*', undefined, 'http://backend'],
+  ['http://backend/', '/api/*', undefined, 'http://backend/:splat'],
+  ['http://backend/v1', '/api/*', undefined, 'http://backend/v1/:splat'],
+  ['http://backend/v1', '/api', undefined, 'http://backend/v1'],
+  ['http://backend/v1/', '/api/*', '/api/:splat', 'http://backend/v1/api/:splat'],
+  ['unix:/run/api.sock', '/api/*', undefined, 'unix:/run/api.sock'],
+  ['unix:/run/api.sock', '/api/*', '/v1/:splat', 'unix:/run/api.sock:/v1/:splat'],
+  ['unix:/run/api.sock:/v1', '/api/*', undefined, 'unix:/run/api.sock:/v1/:splat'],
+])('completes %s for the rule %s with the path %s', (value, from, path, address) => {
+  expect(completeProxyAddress(value, { from, path })).toBe(address)
+})
+
 describe('rules that proxy', () => {
   const rule = { from: '/api/*', to: 'http://backend', status: 200 }
   const problemsOf = (changes: object): string => {
@@ -38,6 +51,7 @@ describe('rules that proxy', () => {
   test.each([
     [{}],
     [{ to: { env: 'API' } }],
+    [{ to: { env: 'SITE', path: '/a?b=c' }, status: 301 }],
     [{ to: { env: 'API', path: '/v1/:splat' }, timeout: '5m', bodyLimit: '1gb', host: 'target' }],
     [{ timeout: 500, request: { 'X-A': { env: 'A' }, Cookie: null }, answer: { ETag: null } }],
   ])('accept %j', (changes) => {
@@ -46,7 +60,6 @@ describe('rules that proxy', () => {
 
   test.each([
     [{ status: 301, timeout: '5m' }, 'redirects[0].timeout: only valid for a rule with status 200'],
-    [{ status: 301, to: { env: 'API' } }, 'redirects[0].status: expected status 200 for an address'],
     [{ to: '/page.html', host: 'keep' }, 'redirects[0].host: only valid'],
     [{ to: 'http://:splat' }, 'redirects[0].to'],
     [{ to: 'http://backend/:other' }, '":other" is not a variable'],

@@ -25,6 +25,8 @@ export class Upload extends Readable {
       else if (!this.push(chunk)) request.pause()
     }
     request.pause()
+    // undici listens only while it sends the body, but the client may leave before the target is connected.
+    this.on('error', () => undefined)
     request.on('data', this.#onData).on('end', this.#onEnd).on('close', this.#onClose)
   }
 

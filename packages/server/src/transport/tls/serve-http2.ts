@@ -33,6 +33,8 @@ export interface Http2Sessions {
    * §8.1).
    */
   readonly breakOff: () => void
+  /** Gives requests the time of uploads from now on. */
+  readonly takeUploads: () => void
   /** Stops enforcing limits. */
   readonly stop: () => void
 }
@@ -54,11 +56,12 @@ export function http2ServerOptions(
 export function serveHttp2(
   server: Http2Server | Http2SecureServer,
   listener: RequestListener,
-  { limits = connectionLimits, takesUploads, watcher }: TransportOptions,
+  { limits = connectionLimits, takesUploads: takesUploadsAtStart, watcher }: TransportOptions,
 ): Http2Sessions {
+  let takesUploads = takesUploadsAtStart
   const refusals = { 400: createRefusingListener(400, watcher), 431: createRefusingListener(431, watcher) }
   const sessions = new Set<ServerHttp2Session>()
-  const streams = limitStreams(limits, takesUploads)
+  const streams = limitStreams(limits, () => (takesUploads ? limits.uploadTimeout : limits.requestTimeout))
   const silence = limitIdleSessions(limits, streams)
   let isClosing = false
 
@@ -97,6 +100,9 @@ export function serveHttp2(
       for (const session of sessions) {
         for (const stream of streams.of(session)) stream.close(constants.NGHTTP2_INTERNAL_ERROR)
       }
+    },
+    takeUploads() {
+      takesUploads = true
     },
     stop: () => clearInterval(sweeping),
   }
