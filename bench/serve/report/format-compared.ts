@@ -23,7 +23,7 @@ export function formatCompared({ rows }: Report): string {
   return markdownTable([headings, ...lines], { align: ['l', 'r', 'r', 'r', 'r'] })
 }
 
-/** Formats requests per second with three digits; `*` if the load generator was the limit. */
+/** Formats requests per second with three significant digits; `*` if the load generator was the limit. */
 function formatRate(row: Row | undefined): string {
   if (row === undefined || row.void !== undefined) return '–'
   const rate = Number(medianOf(row, 'requestsPerSecond').toPrecision(3))

@@ -43,7 +43,7 @@ export interface PolicyParts {
 
 /**
  * The length of a page's policy, in bytes, above which the operator gets a warning. nginx accepts 4 KB of headers by
- * default. With the other fields, 4,062 bytes (65 hashes) pass and 4,224 bytes (68 hashes) result in a 502.
+ * default: a whole head of 4,062 bytes with 65 hashes passes, and one of 4,224 bytes with 68 hashes becomes a 502.
  */
 export const longPolicyBytes = 3072
 

@@ -29,8 +29,9 @@ describe('a history', () => {
   })
 
   test.each([
-    ['invalid JSON', '{', 'expected version 2 of the layout, found none'],
-    ['another version', '{"version":3}', 'expected version 2 of the layout, found 3'],
+    ['invalid JSON', '{', 'current.json is invalid'],
+    ['no version', '{"history":[]}', '$.version: expected one of 1, 2, found nothing'],
+    ['a later version', '{"version":3}', 'store: a later release of serve-dist published here'],
     ['no rows', '{"version":1}', '$.history: expected a list'],
     [
       'too many rows',

@@ -63,7 +63,7 @@ export function splitKey(
   return plainKey === undefined ? undefined : { plainKey, suffix }
 }
 
-/** Returns suffixes that also lead to these keys. */
+/** Returns the suffixes with those of these keys, which replace earlier ones of the same objects. */
 export function withKeys(suffixes: Suffixes | undefined, keys: Iterable<string>): Suffixes {
   const all: Record<string, string> = { ...suffixes }
   for (const key of keys) {
@@ -145,15 +145,14 @@ export function blobsOf({ files }: Manifest): readonly NamedBlob[] {
  * Parses the history.
  *
  * @param place - the name of the store for messages.
- * @throws OperatorError (`SD_STORE_INVALID`) that lists all problems.
+ * @throws OperatorError (`SD_STORE_INVALID`) that lists all problems, or for the store of a later release.
  */
 export function parseHistory(json: string, place: string): History {
   const document = parseJson(json)
   const { version, history }: { readonly version?: unknown; readonly history?: unknown } = Object(document)
-  if (version !== 1 && version !== layoutVersion) {
-    throw invalid(place, [
-      `expected version ${layoutVersion} of the layout, found ${JSON.stringify(version) ?? 'none'}. Use the same release of serve-dist as the publisher.`,
-    ])
+  if (typeof version === 'number' && version > layoutVersion) {
+    const problem = `${place}: a later release of serve-dist published here (version ${version} of the layout). Update this serve-dist to the release of the publisher.`
+    throw new OperatorError('SD_STORE_INVALID', problem)
   }
   if (Array.isArray(history) && history.length > mostRows) {
     throw invalid(place, [`$.history: expected at most ${mostRows} rows, found ${history.length}`])

@@ -59,7 +59,7 @@ export async function readGeneration(
   if (read === undefined) {
     throw new OperatorError(
       'SD_GENERATION_MISSING',
-      `${store.place}: there is no build ${id}. Run serve-dist generations to list the builds.`,
+      `${store.place}: the manifest of build ${id} is missing. Publish the build again, or choose one that serve-dist generations lists.`,
     )
   }
   const { key, text } = read

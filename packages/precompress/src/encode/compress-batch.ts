@@ -8,7 +8,7 @@ import { openEncodingCache } from '../cache/encoding-cache.ts'
 
 /** Small files that one message sends to a thread. A message for each file would cost as much as encoding 500 bytes. */
 export interface FileBatch {
-  /** A name that is unique in the compression. */
+  /** A name that no other batch of this compression has. */
   readonly name: string
   readonly files: readonly FileTask[]
   /** Existing variants of these files. */

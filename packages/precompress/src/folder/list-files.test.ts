@@ -160,17 +160,16 @@ describe('listFiles', () => {
     }
   })
 
-  test.skipIf(isWindows || process.getuid?.() === 0)(
-    'fails on a folder without read permission',
-    async () => {
-      const folder = await makeFolder({ 'closed/a.js': '' })
-      await chmod(join(folder, 'closed'), 0o000)
-      onTestFinished(async () => await chmod(join(folder, 'closed'), 0o700))
-      await expect(list(folder)).rejects.toThrow(
-        `${folder}: cannot list the files (EACCES: permission denied)`,
+  test.skipIf(isWindows || process.getuid?.() === 0)('names the subfolder that it may not read', async () => {
+    const folder = await makeFolder({ 'closed/a.js': '' })
+    await chmod(join(folder, 'closed'), 0o000)
+    onTestFinished(async () => await chmod(join(folder, 'closed'), 0o700))
+    for (const patterns of [undefined, { include: ['**'], exclude: [] }]) {
+      await expect(list(folder, patterns)).rejects.toThrow(
+        `${join(folder, 'closed')}: cannot list this folder (EACCES: permission denied)`,
       )
-    },
-  )
+    }
+  })
 
   test.each(['[build] (1)', ...(sep === '/' ? ['back\\slash'] : [])])(
     'lists the folder %s, whose name looks like a pattern',

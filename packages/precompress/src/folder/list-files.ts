@@ -60,13 +60,10 @@ export async function listFiles(folder: string, options: ListOptions): Promise<L
   const { patterns, variants, warn } = options
   const names = await (patterns === undefined ? allNames(folder) : matchingNames(folder, patterns)).catch(
     (error: unknown) => {
-      throw new OperatorError(
-        'SD_FOLDER_UNREADABLE',
-        [`${folder}: cannot list this folder (${reasonOf(error)}). Let this user read it.`],
-        {
-          cause: error,
-        },
-      )
+      // The error can concern a subfolder.
+      const place = error instanceof Error && 'path' in error ? String(error.path) : folder
+      const problem = `${place}: cannot list this folder (${reasonOf(error)}). Let this user read it.`
+      throw new OperatorError('SD_FOLDER_UNREADABLE', problem, { cause: error })
     },
   )
   const problems: string[] = []

@@ -24,8 +24,8 @@ import {
 } from './markdown.ts'
 
 /**
- * The maximum number of bytes. GitHub rejects comments of more than 65,536 characters, and our workflow truncates them
- * there.
+ * The maximum number of bytes of a comment. GitHub rejects more than 65,536 characters, and our workflow truncates longer
+ * comments to 65,536 bytes.
  */
 const longestComment = 60_000
 

@@ -17,7 +17,7 @@ export async function toServeOptions(
   const rules = await openRules(process.cwd(), flags)
   // A replacement must accept the build that the other workers serve.
   const unlisted = force || isReplacement ? ('warn' as const) : undefined
-  // Only the first worker warns, and only the primary process serves `--ops`.
+  // Only the first worker or its replacement warns, and only the primary process serves `--ops`.
   const onWarning = isFirst === false ? () => {} : undefined
   const isWorker = isFirst !== undefined
   const tls =

@@ -45,7 +45,7 @@ export async function digestIfUnchanged(descriptor: number, stats: BigIntStats):
   if (Date.now() - Number(stats.ctimeMs) < tick) await setTimeout(tick)
   const digest = await digestFile(descriptor, Number(stats.size))
   const after = await statDescriptor(descriptor)
-  // A deleted or replaced name also changes the change time, but no byte.
+  // Deleting or replacing a name of the file also changes its change time, but none of its bytes.
   const isNameGone = after.nlink < stats.nlink
   const isSame = isNameGone || changeTimeOf(after) === changeTimeOf(stats)
   return isSame && fingerprintOf(after) === fingerprintOf(stats) ? digest : undefined

@@ -99,7 +99,9 @@ export async function inspectFile(
  */
 export function expectInside(root: string, path: string | undefined): void {
   if (path?.startsWith(root + sep) !== true)
-    throw new FileMismatchError('is a link to a path outside the folder')
+    throw new FileMismatchError(
+      'is outside the folder, because the file or a folder in its path is a symlink',
+    )
 }
 
 /** Returns the digest of a file that need not be read again. */

@@ -121,7 +121,7 @@ export async function loadBuild(source: BuildSource, given: LoadBuildOptions): P
     if (!('error' in loaded)) retireBuild(loaded)
   }
   throw new OperatorError('SD_BUILD_CHANGED', [
-    `${source.place}: the build changed ${mostAttempts} times while it was read. Reload when it has finished.`,
+    `${source.place}: the build changed ${mostAttempts} times while it was read. Start or reload the server again after the build.`,
   ])
 }
 

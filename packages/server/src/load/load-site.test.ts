@@ -142,7 +142,7 @@ describe('loadSite', () => {
     const outside = join(await temporaryDirectory(), 'app.js')
     await rename(join(directory, 'app.js'), outside)
     await symlink(target ?? outside, join(directory, 'app.js'))
-    const problem = '  app.js: is a link to a path outside the folder'
+    const problem = '  app.js: is outside the folder, because the file or a folder in its path is a symlink'
     expect(await problemsOf(directory)).toContain(problem)
     expect(await problemsOf(directory, { memoryBudget: 0 })).toContain(problem)
   })
@@ -162,7 +162,7 @@ describe('loadSite', () => {
       await rm(join(directory, 'js'), { recursive: true })
       await symlink(outside, join(directory, 'js'))
       expect(await problemsOf(directory, { memoryBudget: 0 })).toContain(
-        '  js/large.js: is a link to a path outside the folder',
+        '  js/large.js: is outside the folder, because the file or a folder in its path is a symlink',
       )
     },
   )

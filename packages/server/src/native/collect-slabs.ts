@@ -8,7 +8,7 @@ export interface SlabCollector {
   readonly add: (body: Body | undefined) => void
   /** Returns the number of added bodies. */
   readonly count: () => number
-  /** Yields from time to time, like `flattenSite`. */
+  /** Merges the memory in steps. The caller can do other work after each step. */
   readonly collect: () => Generator<void, Slabs>
 }
 

@@ -17,7 +17,7 @@ import type { TargetConnection, TargetHandler, TargetPools } from './target-pool
 import { Upload } from './upload.ts'
 import { addForwardedTrailers, compressForwarded, writeForwardedHead } from './write-answer.ts'
 
-/** A target that sends more informational answers is broken. */
+/** A target that sends more responses with a status of 1xx to one request is broken. */
 const mostInformational = 16
 /** RFC 9110 §9.2.2. */
 const idempotent: ReadonlySet<string> = new Set(['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PUT', 'TRACE'])
@@ -121,7 +121,10 @@ export class ForwardedExchange implements TargetHandler {
     const { rule } = content
     if (status < 200) {
       this.#informational += 1
-      if (this.#informational > mostInformational) this.#abort?.(new Error('too many informational answers'))
+      if (this.#informational > mostInformational)
+        this.#abort?.(
+          new Error(`the target sent more than ${mostInformational} responses with a status of 1xx`),
+        )
       else if (status === 103) this.#hint(raw)
       return true
     }

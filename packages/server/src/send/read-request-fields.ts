@@ -30,6 +30,7 @@ export function createRequestFieldsReader(): (
   }
 }
 
+/** Of fields with a single value, the first line counts, as in Node. */
 function readField(request: Writable<RequestFields>, name: string, value: string): void {
   switch (name.length) {
     case 5:
@@ -80,7 +81,7 @@ function readOrigin(request: Writable<RequestFields>, rawHeaders: readonly strin
   }
 }
 
-/** RFC 9110 §5.3: lines of a list-based field form one list. A second date is dropped, as in Node. */
+/** RFC 9110 §5.3: lines of a list-based field form one list. */
 function joined(before: string | undefined, value: string): string {
   return before === undefined ? value : `${before}, ${value}`
 }

@@ -49,7 +49,7 @@ describe('redirectToHttps', () => {
     ['example.org', { plainPort: 80, tlsPort: 8443 }, 'https://example.org:8443/'],
     ['example.org:8080', { plainPort: 8080, tlsPort: 8443 }, 'https://example.org:8443/'],
     ['example.org:8080', { plainPort: 8080, tlsPort: 443 }, 'https://example.org/'],
-    // Port 80 is mapped to our 8080 from outside, therefore 443 is mapped to our 8443.
+    // The client used port 80, so a proxy maps 80 to our 8080, and probably 443 to our 8443.
     ['example.org', { plainPort: 8080, tlsPort: 8443 }, 'https://example.org/'],
   ])('redirects the host %j, with the ports %j, to %j', (host, place, location) => {
     expect(redirectToHttps(host, '/', place)).toBe(location)

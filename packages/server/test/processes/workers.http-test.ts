@@ -185,6 +185,22 @@ describe.skipIf(process.platform !== 'linux')('--workers', () => {
     expect(stderr.match(/warning/g)).toHaveLength(1)
   })
 
+  test('warns once about a reloaded build after the first worker was replaced', async () => {
+    const folder = await buildFixture({ 'index.html': 'page' })
+    const command = spawnCommand([folder, ...processes])
+    await command.listening
+    await replaceWorker(command.child.pid)
+    await writeFile(join(folder, '_redirects'), '/a /b 301 Country=at\n')
+    await precompress(folder)
+    command.child.kill('SIGHUP')
+    // The replacement may still be loading the build when the other worker reports the reload.
+    const isComplete = (): boolean =>
+      /warning[^]*now serving|now serving[^]*warning/.test(command.complaints())
+    await vi.waitUntil(isComplete, patience)
+    expect(await stop(command)).toBe(0)
+    expect(command.complaints().match(/warning/g)).toHaveLength(1)
+  })
+
   test('reports that the port is in use', async () => {
     const first = spawnCommand([directory, '--port', '0'])
     const { port } = await first.listening

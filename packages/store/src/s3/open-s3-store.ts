@@ -157,7 +157,9 @@ export async function openS3Store(place: string, settings: S3ClientConfig = {}):
           reopen: async (at) => {
             const { Body, ContentRange } = await get(key, { Range: `bytes=${at}-`, IfMatch: version }, signal)
             if (ContentRange?.startsWith(`bytes ${at}-`) !== true)
-              throw new Error('the endpoint ignores Range')
+              throw new Error(
+                'the download broke off and cannot continue, because the endpoint ignores Range',
+              )
             return Body
           },
           failed: (error) => failed('read', key, error, signal),

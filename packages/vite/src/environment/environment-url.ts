@@ -29,7 +29,7 @@ export function importedUrl({ base, experimental }: UrlRules, path: string, chun
   if (typeof onPages === 'string' && isForeign(onPages)) return onPages
   // An import cannot contain an expression. Chunks also import each other by relative URLs.
   const isRelative = rendered?.relative === true || rendered?.runtime !== undefined || !/^\/|:/.test(base)
-  // Vite encodes its base, except for this quote.
+  // Vite encodes its base, except for single quotes.
   return isRelative ? relativeUrl(path, chunk) : base.replaceAll("'", '%27') + path
 }
 

@@ -66,7 +66,8 @@ async fn try_relay(
     });
     let pipelined = pending.split_off(buffered);
     let request = std::mem::replace(pending, pipelined);
-    // The system delivers a single write to Node completely or not at all.
+    // Only a request that Node reads at once can be repeated: if Node closed the link with unread bytes, it has read
+    // none of the request. Node may already be processing the first part of a longer request.
     let is_buffered = request_length == request.len() as u64 && request.len() <= MAX_PIPELINED;
     let copy = (link.was_used() && is_buffered).then(|| request.clone());
     let mut relay = Relay {

@@ -2,12 +2,12 @@ import type { Worker } from 'node:cluster'
 import type { RequestMetrics } from './read-worker-metrics.ts'
 import { isWorkerMessage, type PrimaryOrder, sendToWorker, type WorkerMessage } from './worker-messages.ts'
 
-/** Milliseconds for a worker's answer; rendering a page takes far less. */
+/** Milliseconds without a message after which a worker is stuck. Rendering a page blocks its event loop far less. */
 const idleReplyTimeout = 5000
 /**
- * Milliseconds for a working worker's answer. Parsing a manifest and building the table block the event
- * loop: 0.8 s for 40,000 files on a busy machine (docs/decisions/014-boot.md), and far longer with a CPU
- * limit.
+ * The same for a worker that loads or activates a build. Parsing a manifest and building the table block the
+ * event loop: 0.8 s for 40,000 files on a busy machine (docs/decisions/014-boot.md), and far longer with a
+ * CPU limit.
  */
 const busyReplyTimeout = 60_000
 

@@ -7,7 +7,7 @@ import type { ServedBuild, SiteCounts } from '../../site/site.ts'
 import type { StoreView } from '../../site/store-view.ts'
 import type { Operations } from '../../operations/start-operations.ts'
 
-/** The build of the workers. Later workers may lack files of earlier builds. */
+/** The build of the workers, with the counts of the worker that reported last. A replaced worker keeps fewer earlier builds. */
 type LoadedBuild = ServedBuild & SiteCounts
 
 /** The probes and metrics of several workers, which the primary process answers. */

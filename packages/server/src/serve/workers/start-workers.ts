@@ -135,7 +135,7 @@ export async function startWorkers(options: WorkersOptions): Promise<RunningWork
   }
 
   function launch(slot: WorkerSlot): void {
-    const isFirst = slot === slots[0] && slot.failures === 0
+    const isFirst = slot === slots[0]
     const worker = fork({
       ...role,
       isFirst,

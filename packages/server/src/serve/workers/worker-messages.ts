@@ -122,7 +122,7 @@ function hasType(message: unknown, types: readonly string[]): boolean {
 /** A place for one worker at a time. When a worker ends, the next one takes it. */
 export interface WorkerSlot {
   worker?: Worker | undefined
-  /** The build that the worker has loaded or must activate. */
+  /** The build that the worker loaded at its start, or that it last got the order to activate. */
   build?: ServedBuild | undefined
   /** Whether the worker may listen, because it has the build of the others. */
   isAdmitted: boolean

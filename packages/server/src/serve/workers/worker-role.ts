@@ -2,7 +2,7 @@ import cluster from 'node:cluster'
 
 /** The input from the primary process to a worker. */
 export interface WorkerRole {
-  /** The first worker logs warnings for all. */
+  /** Whether it is the first worker or its replacement, which logs warnings for all. */
   readonly isFirst: boolean
   /** Whether it replaces another worker of a running server. */
   readonly isReplacement: boolean
