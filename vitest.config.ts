@@ -30,13 +30,15 @@ const copiedBuilds = `${http}/processes/copied-builds.http-test.ts`
 const soaking = `${http}/**/{soak,soak-stalled,stalled-clients,stalled-tls-clients,proxy-memory,swap-builds,rollback}.slow-test.ts`
 /** These files take long, and few changes break them. The gate leaves them out; `verify:all` runs them. */
 const furtherHttp = [
-  'packages/store/test/{s3-faults,deltas/*}.http-test.ts',
-  `${http}/{command,oracles}/*.http-test.ts`,
-  `${http}/{store/{from-s3,stalled-s3,*-workers},check/check-site}.http-test.ts`,
-  copiedBuilds,
+  'packages/store/test/{s3-faults,deltas/*,publish/races}.http-test.ts',
+  // The gate runs `processes` over the native engine only.
+  `${http}/{command,oracles,processes}/*.http-test.ts`,
+  `${http}/{store/{from-s3,stalled-s3,*-workers,hosts-of-store,stages},check/check-site}.http-test.ts`,
+  `${http}/tls/http2-streams.http-test.ts`,
   `${http}/{environment/*,operations/{reload-script,start-primary-operations}}.http-test.ts`,
 ]
 const allBuilds = ['packages/*/test/**/*.build-test.ts']
+const furtherBuilds = ['packages/vite/test/{environment-*,other-plugins,policy-needs}.build-test.ts']
 
 /** A worker loads a module once for all its test files: a fifth less CPU time for the black-box suites. */
 const sharedModules: TestOptions = { isolate: false }
@@ -95,7 +97,11 @@ const projects: readonly Project[] = [
   suite('slow', ['packages/*/test/**/*.slow-test.ts'], { exclude: without(soaking), testTimeout: 240_000 }),
   // They measure memory, or fill the machine.
   suite('soak', [soaking], { fileParallelism: false, testTimeout: 240_000 }),
-  suite('build', allBuilds, { env: { ...shared.env, SERVE_DIST_VITES: '8' } }),
+  suite('build', allBuilds, {
+    env: { ...shared.env, SERVE_DIST_VITES: '8' },
+    exclude: without(...furtherBuilds),
+  }),
+  suite('build-more', furtherBuilds, { env: { ...shared.env, SERVE_DIST_VITES: '8' } }),
   suite('vites', allBuilds, {
     env: { ...shared.env, SERVE_DIST_VITES: '6,7', SERVE_DIST_PAGES: '200' },
     // It takes the newest only.
@@ -132,7 +138,7 @@ function nativeSuites(): Project[] {
       'http-native-more',
       [
         `${http}/{check,environment,hosts,native,operations,store,tls}/*.http-test.ts`,
-        `${http}/speed/file-system-calls.http-test.ts`,
+        `${http}/{speed/file-system-calls,oracles/nginx}.http-test.ts`,
         copiedBuilds,
       ],
       { ...engine, exclude: without(differential, runtimes) },

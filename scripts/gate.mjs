@@ -23,7 +23,7 @@ export async function openGate() {
   /**
    * Runs steps one after the other.
    *
-   * @param {readonly string[]} steps
+   * @param {Iterable<string>} steps Another call may take steps from the same iterator.
    * @param {number} [deadline] In milliseconds since 1970. A step that it ends counts as skipped.
    */
   async function run(steps, deadline = Infinity) {

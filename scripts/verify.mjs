@@ -16,20 +16,22 @@ const testStage = [
 ]
 // It counts allocations and calls of the file system, so it runs alone.
 const countStage = [['test:speed']]
-const furtherStage = [
-  [
-    'test:http-more',
-    'test:http-native-more',
-    'test:vites',
-    'test:runtimes',
-    'test:e2e-further',
-    'test:e2e-more',
-    'test:frameworks',
-    'check:http',
-    'check:h2spec',
-  ],
-  // Most of these tests wait: for a registry, and for the limits of servers.
-  ['check:documents', 'test:installers', 'test:slow', 'test:soak'],
+// Two steps run at the same time, and each takes the next one of the list. The long ones come first.
+const furtherSteps = [
+  'test:slow',
+  'test:installers',
+  'test:soak',
+  'test:frameworks',
+  'test:e2e-more',
+  'test:vites',
+  'test:http-native-more',
+  'test:e2e-further',
+  'test:http-more',
+  'check:h2spec',
+  'check:http',
+  'test:build-more',
+  'test:runtimes',
+  'check:documents',
 ]
 const furtherTimeLimit = 40 * 60_000
 
@@ -67,25 +69,21 @@ if (process.argv.includes('--all')) {
   delete process.env['SERVE_DIST_ENGINE_PROFILE']
   const deadline = Date.now() + furtherTimeLimit
   await gate.run(['build:engine'])
-  await runStage(furtherStage, deadline)
+  const steps = furtherSteps.filter(isPossible).values()
+  await Promise.all([gate.run(steps, deadline), gate.run(steps, deadline)])
 }
 const isGreen = gate.close()
 isOver = true
 if (!isGreen) process.exitCode = 1
 
-/**
- * @param {readonly (readonly string[])[]} lanes
- * @param {number} [deadline]
- */
-async function runStage(lanes, deadline) {
-  await Promise.all(
-    lanes.map((steps) =>
-      gate.run(
-        steps.filter((step) => isNative || !step.startsWith('test:http-native')),
-        deadline,
-      ),
-    ),
-  )
+/** @param {readonly (readonly string[])[]} lanes */
+async function runStage(lanes) {
+  await Promise.all(lanes.map((steps) => gate.run(steps.filter(isPossible))))
+}
+
+/** @param {string} step */
+function isPossible(step) {
+  return isNative || !step.startsWith('test:http-native')
 }
 
 /** Returns whether the native engine must be tested: it loads, it was compiled, or GitHub's runner must have it. */

@@ -1,13 +1,15 @@
 // Measures the CPU time of a server for each forwarded request: 1 KB of JSON, 64 connections, the servers in turns.
-import { type ChildProcess, spawn } from 'node:child_process'
+// On Linux, the servers run on core 0, the target and the load on core 1.
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { createServer, type Server, type ServerResponse } from 'node:http'
+import { Agent, createServer, type Server, type ServerResponse } from 'node:http'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { precompress } from '@serve-dist/precompress'
+import { createProxyServer } from 'http-proxy-3'
 import { Pool } from 'undici'
 
 const self = fileURLToPath(import.meta.url)
@@ -16,10 +18,13 @@ const command = fileURLToPath(import.meta.resolve('@serve-dist/server')).replace
   'bin/serve-dist.js',
 )
 const connections = 64
+const serverCore = 0
+const loadCore = 1
 const [role, ...given] = process.argv.slice(2)
 
 if (role === 'target') listen(createServer(answerJson))
 else if (role === 'bare') listen(createBareProxy(given[0] ?? ''))
+else if (role === 'http-proxy-3') listen(createHttpProxy(given[0] ?? ''))
 else if (role === 'load')
   console.log(JSON.stringify(await load(Number(given[0]), String(given[1]), Number(given[2]))))
 else await measureAll(Number(role ?? 5))
@@ -29,19 +34,25 @@ async function measureAll(rounds: number): Promise<void> {
   const directory = await mkdtemp(join(tmpdir(), 'bench-proxy-'))
   await writeFile(join(directory, 'index.html'), '<!doctype html>')
   await precompress(directory)
-  const target = await start([self, 'target'])
+  const target = await start([process.execPath, self, 'target'], loadCore)
   const url = `http://127.0.0.1:${target.port}`
-  const proxied = [command, directory, '--port=0', '--proxy', `/api=${url}`]
-  const servers = {
-    bare: await start([self, 'bare', url]),
+  const files = [process.execPath, command, directory, '--port=0']
+  const proxied = [...files, '--proxy', `/api=${url}`]
+  const nginx = await startNginx(url)
+  const servers: Record<string, Running> = {
+    bare: await start([process.execPath, self, 'bare', url]),
+    'http-proxy-3': await start([process.execPath, self, 'http-proxy-3', url]),
+    ...(nginx && { nginx }),
     'serve-dist-node': await start([...proxied, '--engine=node', '--workers=1']),
     'serve-dist-native': await start([...proxied, '--engine=native']),
-    'files-without-rule': await start([command, directory, '--port=0', '--engine=node', '--workers=1']),
+    'files-without-rule-node': await start([...files, '--engine=node', '--workers=1']),
+    'files-without-rule-native': await start([...files, '--engine=native']),
   }
   const figures = new Map<string, number[]>()
   for (let round = 0; round <= rounds; round += 1) {
     for (const [name, { child, port }] of Object.entries(servers)) {
-      for (const path of name === 'bare' ? ['/api/x'] : name.startsWith('files') ? ['/'] : ['/api/x', '/']) {
+      const paths = name.startsWith('files') ? ['/'] : name.startsWith('serve') ? ['/api/x', '/'] : ['/api/x']
+      for (const path of paths) {
         const before = await readMicroseconds(child.pid)
         const { requests, p99 } = await runLoad(port, path)
         const each = ((await readMicroseconds(child.pid)) - before) / requests
@@ -63,17 +74,67 @@ async function measureAll(rounds: number): Promise<void> {
   await rm(directory, { recursive: true })
 }
 
-async function start(args: readonly string[]): Promise<{ child: ChildProcess; port: number }> {
-  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
+interface Running {
+  readonly child: ChildProcess
+  readonly port: number
+}
+
+/** Starts a process on a core, and waits for the line with its address. */
+async function start(words: readonly string[], core = serverCore): Promise<Running> {
+  const [file = '', ...args] = [...pin(core), ...words]
+  const child = spawn(file, args, { stdio: ['ignore', 'pipe', 'inherit'] })
   const [line] = await once(child.stdout, 'data')
   return { child, port: Number(/:(\d+)/.exec(String(line).replace(/^.*http:\/\/[^:]*/s, ''))?.[1]) }
 }
 
+function pin(core: number): string[] {
+  return process.platform === 'linux' ? ['taskset', '-c', String(core)] : []
+}
+
+/** Returns nothing if nginx is not installed. */
+async function startNginx(url: string): Promise<Running | undefined> {
+  if (spawnSync('nginx', ['-v']).status !== 0) {
+    console.log('nginx is not installed, so it is not measured')
+    return undefined
+  }
+  const free = createServer().listen(0, '127.0.0.1')
+  await once(free, 'listening')
+  const address = free.address()
+  const port = typeof address === 'object' ? (address?.port ?? 0) : 0
+  free.close()
+  const directory = await mkdtemp(join(tmpdir(), 'bench-proxy-nginx-'))
+  const file = join(directory, 'nginx.conf')
+  await writeFile(
+    file,
+    `daemon off; master_process off; pid ${directory}/nginx.pid; error_log stderr;
+events { worker_connections 1024; }
+http {
+  access_log off;
+  keepalive_requests 1000000;
+  upstream api { server ${url.replace('http://', '')}; keepalive 64; keepalive_requests 1000000; }
+  server {
+    listen 127.0.0.1:${port};
+    location /api { proxy_pass http://api; proxy_http_version 1.1; proxy_set_header Connection ''; }
+  }
+}
+`,
+  )
+  const child = spawn('taskset', ['-c', String(serverCore), 'nginx', '-p', directory, '-c', file], {
+    stdio: 'inherit',
+  })
+  for (;;) {
+    const isUp = await fetch(`http://127.0.0.1:${port}/api`).then(
+      () => true,
+      () => false,
+    )
+    if (isUp) return { child, port }
+  }
+}
+
 /** A process of its own, so that its time is not counted. */
 async function runLoad(port: number, path: string): Promise<{ requests: number; p99: number }> {
-  const child = spawn(process.execPath, [self, 'load', String(port), path, '2000'], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
+  const [file, ...args] = [...pin(loadCore), process.execPath, self, 'load', String(port), path, '2000']
+  const child = spawn(file, args, { stdio: ['ignore', 'pipe', 'inherit'] })
   const [line] = await once(child.stdout, 'data')
   return JSON.parse(String(line))
 }
@@ -149,6 +210,14 @@ function createBareProxy(url: string) {
         onError: () => void response.destroy(),
       },
     )
+  })
+}
+
+/** The proxy of Vite's development server, with kept connections. */
+function createHttpProxy(target: string): Server {
+  const proxy = createProxyServer({ target, agent: new Agent({ keepAlive: true }) })
+  return createServer((request, response) => {
+    proxy.web(request, response)
   })
 }
 

@@ -82,7 +82,13 @@ export {
   type ServingRules,
 } from './serving-rules.ts'
 export { variableOfValue } from './redirect-problem.ts'
-export { isProxyAddress, parseProxyAddress, type ProxyAddress, proxyAddressForm } from './proxy-address.ts'
+export {
+  completeProxyAddress,
+  isProxyAddress,
+  parseProxyAddress,
+  type ProxyAddress,
+  proxyAddressForm,
+} from './proxy-address.ts'
 export { isProxyRule, proxyFieldProblem } from './proxy-options-schema.ts'
 export { checkServingRules } from './check-serving-rules.ts'
 export { isCompressible } from './is-compressible.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { parseProxyAddress } from './proxy-address.ts'
+import { completeProxyAddress, parseProxyAddress } from './proxy-address.ts'
 import { proxyFieldProblem } from './proxy-options-schema.ts'
 import { checkServingRules } from './check-serving-rules.ts'
 
@@ -22,6 +22,19 @@ test.each([
   ['ftp://backend', undefined],
 ])('parses %s', (text, address) => {
   expect(parseProxyAddress(text)).toEqual(address)
+})
+
+test.each([
+  ['http://backend', '/api/*', undefined, 'http://backend'],
+  ['http://backend/', '/api/*', undefined, 'http://backend/:splat'],
+  ['http://backend/v1', '/api/*', undefined, 'http://backend/v1/:splat'],
+  ['http://backend/v1', '/api', undefined, 'http://backend/v1'],
+  ['http://backend/v1/', '/api/*', '/api/:splat', 'http://backend/v1/api/:splat'],
+  ['unix:/run/api.sock', '/api/*', undefined, 'unix:/run/api.sock'],
+  ['unix:/run/api.sock', '/api/*', '/v1/:splat', 'unix:/run/api.sock:/v1/:splat'],
+  ['unix:/run/api.sock:/v1', '/api/*', undefined, 'unix:/run/api.sock:/v1/:splat'],
+])('completes %s for the rule %s with the path %s', (value, from, path, address) => {
+  expect(completeProxyAddress(value, { from, path })).toBe(address)
 })
 
 describe('rules that proxy', () => {

@@ -25,6 +25,21 @@ export function parseProxyAddress(text: string): ProxyAddress | undefined {
   return { origin: new URL(authority).origin, ...ofPath }
 }
 
+/**
+ * Appends the path of a rule to an address from a variable or a flag, with one slash between. Without such a path, a path in
+ * the address replaces the part of the request's path before `*`.
+ */
+export function completeProxyAddress(
+  value: string,
+  { from, path }: { readonly from: string; readonly path?: string | undefined },
+): string {
+  const { socketPath, path: own } = parseProxyAddress(value) ?? {}
+  const end = path ?? (own !== undefined && from.endsWith('/*') ? '/:splat' : undefined)
+  if (end === undefined) return value
+  const start = socketPath !== undefined && own === undefined ? `${value}:` : value.replace(/\/$/, '')
+  return start + end
+}
+
 /** Examples of addresses, for messages. */
 export const proxyAddressForm =
   'an address such as http://backend:3000, https://backend/path or unix:/run/api.sock'

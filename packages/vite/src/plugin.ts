@@ -218,11 +218,8 @@ function recordingPlugin(
         const folder = resolve(root, environments['client']?.build.outDir ?? '')
         if (appType === 'custom' && !isMarkedFolder(folder)) return undefined
         const { default: previewDist } = await import('@serve-dist/server/vite')
-        const environment = settings.environment && (await loadVariables(server.config))
-        return await previewDist({ ...(environment && { environment }) }).configurePreviewServer.handler.call(
-          this,
-          server,
-        )
+        const environment = await loadVariables(server.config)
+        return await previewDist({ environment }).configurePreviewServer.handler.call(this, server)
       },
     },
   }

@@ -1,5 +1,8 @@
+import type { ClientRequest } from 'node:http'
+import { resolve } from 'node:path'
 import { escapePattern } from '@serve-dist/foundation/text/escape-pattern'
 import {
+  completeProxyAddress,
   type EnvironmentSource,
   isProxyRule,
   parseProxyAddress,
@@ -7,48 +10,60 @@ import {
   type ServingRules,
 } from '@serve-dist/manifest'
 import type { Plugin, ProxyOptions, UserConfig } from 'vite'
-import { pluginName } from './instances.ts'
+import { loadVariables } from './environment/load-variables.ts'
+import { pluginName, warnOnce } from './instances.ts'
 
 type Rule = NonNullable<ServingRules['redirects']>[number]
 type Proxies = Record<string, string | ProxyOptions>
 
 /** Creates a plugin that makes `vite dev` and `vite preview` forward the paths of rules that proxy. */
 export function proxyPlugin({ redirects = [] }: ServingRules): Plugin {
+  const rules = redirects.filter((rule) => isProxyRule(rule) && hasPrefix(rule))
+  const problems: string[] = []
   return {
     name: `${pluginName}:proxy`,
     apply: 'serve',
-    async config(config, { mode, isPreview = false }) {
-      const rules = redirects.filter(isProxyRule)
+    async config({ server, preview, root = '', envDir = '' }, { mode, isPreview = false }) {
       if (rules.length === 0) return undefined
-      const variables = await loadVariables(config, mode)
+      const folder = envDir === false ? envDir : resolve(root, envDir)
+      const variables = await loadVariables({ mode, envDir: folder })
       const proxyOf = (own: UserProxies): Proxies =>
         Object.fromEntries(
           rules.flatMap((rule) => {
-            const entry = isSetByUser(rule, own) ? undefined : proxyEntry(rule, { variables, isPreview })
-            return entry === undefined ? [] : [entry]
+            if (isSetByUser(rule, own)) return []
+            const entry = proxyEntry(rule, { variables, isPreview })
+            if (entry !== undefined) return [entry]
+            // In a preview, the server reports it.
+            if (!isPreview) problems.push(describeUnset(rule))
+            return []
           }),
         )
-      const { server, preview } = config
       return {
         server: { proxy: proxyOf(server?.proxy) },
         // Without its own proxies, a preview has those of the server.
         ...(preview?.proxy !== undefined && { preview: { proxy: proxyOf(preview.proxy) } }),
       }
     },
+    configResolved: (config) => warnOnce(config, problems),
   }
+}
+
+function describeUnset({ from, to }: Rule): string {
+  const name = typeof to === 'object' ? to.env : ''
+  return `[serve-dist] requests for ${from} are not forwarded: ${name} is not set, or its value is no address. Set it in the environment or in a file such as .env.`
 }
 
 type UserProxies = NonNullable<UserConfig['server']>['proxy']
 
-async function loadVariables({ envDir, root }: UserConfig, mode: string): Promise<EnvironmentSource> {
-  if (envDir === false) return process.env
-  const { loadEnv } = await import('vite')
-  return loadEnv(mode, envDir ?? root ?? process.cwd(), '')
-}
-
 /** Returns the path of a rule without `/*`. */
 function prefixOf({ from }: Rule): string {
   return from.replace(/\/\*$/, '')
+}
+
+/** Returns whether Vite can follow a rule: not for all paths, and not with variables in paths. */
+function hasPrefix(rule: Rule): boolean {
+  const prefix = prefixOf(rule)
+  return prefix !== '' && !prefix.includes(':')
 }
 
 function isSetByUser(rule: Rule, proxies: UserProxies): boolean {
@@ -63,17 +78,15 @@ interface ProxyChoice {
   readonly isPreview: boolean
 }
 
-/** Returns `undefined` for rules that Vite cannot follow: all other paths, variables in paths, and unset addresses. */
+/** Returns `undefined` if the environment has no address for a rule. */
 function proxyEntry(rule: Rule, { variables, isPreview }: ProxyChoice): [string, ProxyOptions] | undefined {
   const prefix = prefixOf(rule)
-  const { to, host, timeout, request = {}, answer = {}, development } = rule
-  const written = typeof to === 'string' ? to : `${variables[to.env] ?? ''}${to.path ?? ''}`
-  const address = parseProxyAddress(written)
+  const { from, to, host, timeout, request = {}, answer = {}, development } = rule
+  const address = parseProxyAddress(writtenAddress(rule, variables))
   const target = isPreview || development === undefined ? address : parseProxyAddress(development)
-  if (prefix === '' || prefix.includes(':') || target === undefined) return undefined
-  const template = address?.path
-  const start =
-    template === undefined || template === `${prefix}/:splat` ? prefix : template.replace(/\/:splat$/, '')
+  if (target === undefined) return undefined
+  // Without an address, `development` needs the path alone.
+  const template = address === undefined && typeof to === 'object' ? to.path : address?.path
   const { socketPath } = target
   // A part of an address, as in `http.request`.
   const place = socketPath === undefined ? target.origin : { host: 'localhost', port: 80, socketPath }
@@ -84,7 +97,7 @@ function proxyEntry(rule: Rule, { variables, isPreview }: ProxyChoice): [string,
     return typeof text === 'string' ? [[name, text]] : []
   })
   return [
-    `^${escapePattern(prefix)}(?:[/?]|$)`,
+    `^${escapePattern(prefix)}${prefix === from ? '/?(?:[?]|$)' : '(?:[/?]|$)'}`,
     {
       target: place,
       ws: true,
@@ -92,8 +105,14 @@ function proxyEntry(rule: Rule, { variables, isPreview }: ProxyChoice): [string,
       changeOrigin: host === 'target',
       headers: Object.fromEntries(sent),
       ...(typeof timeout === 'number' && { proxyTimeout: timeout }),
-      rewrite: (path) => start + path.slice(prefix.length) || '/',
+      rewrite: (path) => (template === undefined ? path : fillPath(template, prefix, path)),
       configure(proxy) {
+        const removed = Object.keys(request).filter((name) => request[name] === null)
+        const remove = (outgoing: ClientRequest): void => {
+          for (const name of removed) outgoing.removeHeader(name)
+        }
+        proxy.on('proxyReq', remove)
+        proxy.on('proxyReqWs', remove)
         proxy.on('proxyRes', ({ headers }) => {
           for (const [name, value] of Object.entries(answer)) {
             const text = textOf(value)
@@ -104,4 +123,16 @@ function proxyEntry(rule: Rule, { variables, isPreview }: ProxyChoice): [string,
       },
     },
   ]
+}
+
+function writtenAddress({ from, to }: Rule, variables: EnvironmentSource): string {
+  return typeof to === 'string' ? to : completeProxyAddress(variables[to.env] ?? '', { from, path: to.path })
+}
+
+/** Replaces the path below a prefix, with one slash between. The query stays. */
+function fillPath(template: string, prefix: string, target: string): string {
+  const [, path = '', query = ''] = /^([^?]*)(.*)$/s.exec(target) ?? []
+  const rest = path.slice(prefix.length)
+  const filled = template.replace(/\/:splat$/, () => rest).replaceAll(':splat', () => rest.slice(1))
+  return (filled || '/') + query
 }

@@ -1,6 +1,6 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http'
 import { isIP } from 'node:net'
-import { isProxyRule, type RedirectRule, s, type Schema } from '@serve-dist/manifest'
+import { completeProxyAddress, isProxyRule, type RedirectRule, s, type Schema } from '@serve-dist/manifest'
 import { maximumTimeout } from '../protocol/connection-limits.ts'
 import type { OpsAddress } from '../operations/ops-server.ts'
 
@@ -77,11 +77,10 @@ export function parsePort(text: string): number {
 /** Parses `/api=http://backend:3000` to a rule that precedes the build. Commas separate several. */
 export function parseProxies(text: string): readonly RedirectRule[] {
   return text.split(',').map((each) => {
-    const [, path = '', address = ''] = /^\s*(\/[^=]*?)\/?\*?\s*=\s*(.*?)\/?\s*$/s.exec(each) ?? []
     const written = each.trim()
-    const hasPath = /^(?:https?:\/\/[^/]+|unix:\/[^:]+:)\//i.test(written.slice(written.indexOf('=') + 1))
-    const to = hasPath ? `${address}/:splat` : address
-    const rule = { from: `${path}/*`.replace('//', '/'), to, status: 200, force: true } as const
+    const [, path = '', address = ''] = /^(\/[^=]*?)\/?\*?\s*=\s*(.*?)(?::splat)?$/s.exec(written) ?? []
+    const from = `${path}/*`.replace('//', '/')
+    const rule = { from, to: completeProxyAddress(address, { from }), status: 200, force: true } as const
     if (isProxyRule(rule) && s.problemsOf(s.redirectRule, rule).length === 0) return rule
     throw new TypeError(`expected a path and an address such as /api=http://backend:3000, found "${written}"`)
   })

@@ -41,7 +41,7 @@ export function createFieldReader(
     const { rawHeaders } = request
     const named = namesIn(joinedField(rawHeaders, 'connection'))
     const changed = Object.entries(changes)
-    const removed = new Set(changed.map(([name]) => name.toLowerCase()))
+    const removed = new Set(changed.map(([name]) => withoutUnderscores(name.toLowerCase())))
     const fields: string[] = []
     const host = requestHost(rawHeaders)
     if (hostOption === 'keep' && host !== undefined) fields.push('Host', host)
@@ -55,10 +55,10 @@ export function createFieldReader(
         length = Number(value)
         hasBody = length > 0
       } else if (key === 'transfer-encoding') hasBody = true
-      if (dropped.has(key) || forwardedNames.has(withoutUnderscores(key)) || key.startsWith('proxy-'))
-        continue
+      const same = withoutUnderscores(key)
+      if (dropped.has(key) || forwardedNames.has(same) || key.startsWith('proxy-')) continue
       // Pseudo-fields of HTTP/2.
-      if (key.startsWith(':') || named?.has(key) === true || removed.has(key)) continue
+      if (key.startsWith(':') || named?.has(key) === true || removed.has(same)) continue
       // RFC 9113 §8.2.3: HTTP/2 may split a cookie.
       if (key === 'cookie') cookies = cookies === undefined ? value : `${cookies}; ${value}`
       else fields.push(name, value)

@@ -31,6 +31,8 @@ export class Upload extends Readable {
     // undici listens only while it sends the request.
     this.on('error', () => {})
     request.pause()
+    // undici listens only while it sends the body, but the client may leave before the target is connected.
+    this.on('error', () => undefined)
     request.on('data', this.#onData).on('end', this.#onEnd).on('close', this.#onClose)
   }
 

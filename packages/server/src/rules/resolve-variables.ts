@@ -1,4 +1,5 @@
 import {
+  completeProxyAddress,
   isProxyRule,
   parseProxyAddress,
   proxyAddressForm,
@@ -38,7 +39,9 @@ export function resolveVariables(rules: readonly RedirectRule[], read: VariableR
       typeof to === 'string' ? to : valueOf(to, `the address of the rule ${from}`, problemOfAddress)
     return {
       ...rule,
-      ...(address !== undefined && { to: typeof to === 'string' ? to : appendPath(address, to.path) }),
+      ...(address !== undefined && {
+        to: typeof to === 'string' ? to : completeProxyAddress(address, { from, path: to.path }),
+      }),
       ...(request !== undefined && { request: fieldsOf(request, from) }),
       ...(answer !== undefined && { answer: fieldsOf(answer, from) }),
     }
@@ -50,12 +53,4 @@ function problemOfAddress(text: string): string | undefined {
   // A variable of the rule in an address could come from the path of a request.
   const isAddress = parseProxyAddress(text) !== undefined && !/\/:[A-Za-z]/.test(text)
   return isAddress ? undefined : `expected ${proxyAddressForm}`
-}
-
-/** Appends a path with one slash between. */
-function appendPath(address: string, path: string | undefined): string {
-  if (path === undefined) return address
-  const { socketPath, path: own } = parseProxyAddress(address) ?? {}
-  const start = socketPath !== undefined && own === undefined ? `${address}:` : address.replace(/\/$/, '')
-  return start + path
 }

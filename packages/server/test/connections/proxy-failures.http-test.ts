@@ -88,6 +88,19 @@ describe('a target that fails', () => {
     connection.socket.destroy()
   })
 
+  test('and refuses the connection is a 502 for a body, also if the client does not send all of it', async () => {
+    const { port } = await serveRule('http://127.0.0.1:1')
+    for (const body of ['whole', 'w']) {
+      const connection = await openConnection(port)
+      connection.send(
+        formatRequest({ method: 'POST', target: '/api/x', fields: { 'Content-Length': '5' } }) + body,
+      )
+      expect((await connection.receive()).status).toBe(502)
+      connection.socket.destroy()
+    }
+    expect((await rawRequest(port)).status).toBe(200)
+  })
+
   test('and speaks no TLS is a 502', async () => {
     const plain = await startListener((_request, response) => response.end())
     const { port } = await serveRule(`https://127.0.0.1:${plain}`)

@@ -1,11 +1,16 @@
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { connect } from 'node:http2'
-import { describe, expect, test } from 'vitest'
+import { createServer } from 'node:https'
+import { TLSSocket } from 'node:tls'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { buildFixture } from '../support/build-fixture.ts'
+import { freePort } from '../support/free-port.ts'
 import { http2Request } from '../support/http2-request.ts'
 import { writeCertificate } from '../support/make-certificate.ts'
 import { openConnection } from '../support/open-connection.ts'
 import { formatRequest, rawRequest, type RawRequest } from '../support/raw-request.ts'
+import { spawnCommand } from '../support/spawn-command.ts'
 import { startServer } from '../support/start-server.ts'
 import { startTarget } from '../support/start-target.ts'
 
@@ -107,7 +112,8 @@ describe('a request for the target', () => {
     const rule = {
       request: { 'X-Token': 'secret', Cookie: null, 'x-forwarded-proto': 'https', Accept: 'c/d' },
     }
-    const lines = await linesOf({ rule }, { fields: { Cookie: 'a=b', accept: 'a/b', 'x-TOKEN': 'forged' } })
+    const fields = { Cookie: 'a=b', accept: 'a/b', 'x-TOKEN': 'forged', X_Token: 'forged' }
+    const lines = await linesOf({ rule }, { fields })
     expect(lines.toSorted()).toEqual(
       [
         ...ours.filter((line) => !line.includes('Proto')),
@@ -253,4 +259,30 @@ test('passes trailers on over HTTP/1.1', async () => {
   const connection = await openConnection(server.port)
   connection.send(formatRequest({ target: '/api/x', fields: { Connection: 'close' } }))
   expect((await connection.rest()).toString()).toMatch(/\r\n2\r\nok\r\n0\r\nX-Sum: 9\r\n\r\n$/)
+})
+
+test('verifies the certificate of a target for the name in its address', async () => {
+  const [known, unknown] = [await writeCertificate(), await writeCertificate()]
+  const addressOf = async ({ cert, key }: typeof known): Promise<string> => {
+    const server = createServer({ cert: readFileSync(cert), key: readFileSync(key) }, (request, response) => {
+      const { socket, headers } = request
+      response.end(`${socket instanceof TLSSocket ? socket.servername : ''} ${headers.host}`)
+    })
+    const port = await freePort()
+    server.listen(port, '127.0.0.1')
+    await once(server, 'listening')
+    onTestFinished(() => void server.close())
+    return `https://localhost:${port}`
+  }
+  const rules = [`/known=${await addressOf(known)}`, `/unknown=${await addressOf(unknown)}`]
+  const flags = rules.flatMap((rule) => ['--proxy', rule])
+  const command = spawnCommand([directory, '--port', '0', ...flags], {
+    env: { NODE_EXTRA_CA_CERTS: known.cert },
+  })
+  const { port } = await command.listening
+  const answer = await rawRequest(port, { target: '/known' })
+  expect([answer.status, answer.body.toString()]).toEqual([200, 'localhost example.org'])
+  expect((await rawRequest(port, { target: '/unknown' })).status).toBe(502)
+  command.child.kill('SIGTERM')
+  await command.exited
 })

@@ -13,7 +13,7 @@ import { type StartedServer, startServer } from '../support/start-server.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 
 const seed = Number(process.env['SERVE_DIST_SEED'])
-const requests = Number(process.env['SERVE_DIST_DIFFERENTIAL'] ?? 8000)
+const requests = Number(process.env['SERVE_DIST_DIFFERENTIAL'] ?? 5000)
 
 /** An application whose responses depend only on the octets of the request. */
 const application = `

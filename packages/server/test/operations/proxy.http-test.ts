@@ -41,6 +41,17 @@ test('the log and the metrics name the rule, the status and the time of the targ
   expect(metrics.get('serve_dist_upstream_requests_total{rule="/down/*",status="failed"}')).toBe(1)
 })
 
+test.each([
+  ['/api=http://backend:3000', '/api/*', 'http://backend:3000'],
+  [' /api/* = http://backend:3000/ ', '/api/*', 'http://backend:3000/:splat'],
+  ['/api/=http://backend/v1/', '/api/*', 'http://backend/v1/:splat'],
+  ['/api=http://backend/v1/:splat', '/api/*', 'http://backend/v1/:splat'],
+  ['/=unix:/run/api.sock', '/*', 'unix:/run/api.sock'],
+  ['/api=unix:/run/api.sock:/v1', '/api/*', 'unix:/run/api.sock:/v1/:splat'],
+])('--proxy %s is the rule from %s to %s', (text, from, to) => {
+  expect(parseProxies(text)).toEqual([{ from, to, status: 200, force: true }])
+})
+
 describe('the commands that inspect', () => {
   const proxy = parseProxies('/api=http://backend:3000/v1')
 

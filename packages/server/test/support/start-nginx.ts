@@ -1,35 +1,13 @@
-import { existsSync } from 'node:fs'
-import { readFile, writeFile } from 'node:fs/promises'
-import { join, resolve } from 'node:path'
-import { type PeerServer, startPeerServer } from '../../../../e2e/src/start-peer-server.ts'
+import { readFile } from 'node:fs/promises'
+import type { PeerServer } from '../../../../e2e/src/start-peer-server.ts'
 import { blocksOf } from '../../../../scripts/document-blocks.mjs'
 import { freePort } from './free-port.ts'
-import { temporaryDirectory } from './temporary-directory.ts'
+import { runNginx } from './run-nginx.ts'
 
 /** Starts nginx with the lines of docs/export.md, in a configuration with Debian's compression settings. */
 export async function startNginx(program: string, folder: string): Promise<PeerServer> {
-  const [own, port] = [await temporaryDirectory(), await freePort()]
-  const types = resolve(program, '../../../etc/nginx/mime.types')
-  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
-  await writeFile(
-    join(own, 'nginx.conf'),
-    [
-      `daemon off; pid ${own}/nginx.pid; error_log stderr warn;`,
-      ...(process.getuid?.() === 0 ? ['user root;'] : []),
-      'worker_processes 1;',
-      'events {}',
-      'http {',
-      '  access_log off; gzip on; gzip_types *;',
-      ...(existsSync(types) ? [`  include ${types};`] : []),
-      ...temporary.map((name) => `  ${name}_temp_path ${own}/${name};`),
-      await documentedServer(folder, port),
-      '}',
-    ].join('\n'),
-  )
-  return await startPeerServer(
-    [program, '-p', own, '-e', 'stderr', '-c', join(own, 'nginx.conf')],
-    new URL(`http://127.0.0.1:${port}`),
-  )
+  const port = await freePort()
+  return await runNginx(program, port, `gzip on; gzip_types *;\n${await documentedServer(folder, port)}`)
 }
 
 /** Returns the server block of docs/export.md, with the folder and the port of a test. */
