@@ -19,7 +19,7 @@ const seed = Number(process.env['SERVE_DIST_SEED'] ?? 2026)
 const exchangesPerEngine = 10_000
 const requestsPerConnection = 20
 
-/** How a request states its end. The last four are invalid. */
+/** Ways to state the end of a request. The last four are invalid. */
 const framings = [
   'valid',
   'valid',
@@ -160,7 +160,7 @@ describe.each(hasNative ? (['node', 'native'] as const) : (['node'] as const))('
     expect(target.requests.filter(({ line }) => refused.has(line.split(' ')[1] ?? ''))).toEqual([])
   })
 
-  test('answers a pipeline in order, wherever it is cut', async () => {
+  test('answers a pipeline in order, with a cut at any octet', async () => {
     const target = await startTarget(({ line, body }, socket) => {
       const text = `${line.split(' ')[1]} ${body}`
       socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${text.length}\r\n\r\n${text}`)

@@ -16,7 +16,7 @@ const clients = 16
 const rounds = 3
 const patience = { timeout: 40_000, interval: 5 }
 
-/** What happens to a request: a whole answer, an error, or a connection that closes within or before the answer. */
+/** The end of a request: the status of a whole answer, or a connection that closes before the end of the answer. */
 type Outcome = '200' | '502' | '504' | 'closed'
 
 /** The outcomes that each behaviour of the target allows. */

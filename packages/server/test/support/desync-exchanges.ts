@@ -29,7 +29,7 @@ export interface Exchange {
   readonly body: string
   readonly hasLength: boolean
   readonly fault: (typeof faults)[number]
-  /** Where the octets of the request are cut. */
+  /** The places of cuts in the octets of the request. */
   readonly cuts: readonly number[]
 }
 
