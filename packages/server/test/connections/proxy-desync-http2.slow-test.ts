@@ -22,7 +22,7 @@ import { startServer } from '../support/start-server.ts'
 import { hasNative } from '../support/tested-engine.ts'
 
 const seed = Number(process.env['SERVE_DIST_SEED'] ?? 2026)
-const exchangesPerEngine = 4000
+const exchangesPerEngine = 3000
 const sessionsPerEngine = 8
 const streamsPerSession = 8
 
