@@ -34,7 +34,7 @@ const furtherHttp = [
   // The gate runs `processes` over the native engine only.
   `${http}/{command,oracles,processes}/*.http-test.ts`,
   `${http}/{store/{from-s3,stalled-s3,*-workers,hosts-of-store,stages},check/check-site}.http-test.ts`,
-  `${http}/tls/http2-streams.http-test.ts`,
+  `${http}/{tls/http2-streams,hosts/proxy}.http-test.ts`,
   `${http}/{environment/*,operations/{reload-script,start-primary-operations}}.http-test.ts`,
 ]
 const allBuilds = ['packages/*/test/**/*.build-test.ts']

@@ -77,6 +77,30 @@ describe.skipIf(chromiumPath === undefined)('a Chromium tab with a store of buil
     await expect.poll(() => old.updates()).toEqual([second])
   })
 
+  test('opens its lazy routes through the import map of its own build, after a deploy and a rollback', async () => {
+    const folder = await temporaryFolder()
+    const place = path.join(folder, 'store')
+    const store = await openStore(place)
+    const deployWithMap = async (version: number): Promise<string> => {
+      const dist = path.join(folder, String(version))
+      await buildVersion(version, dist, '/', { chunkImportMap: true })
+      return (await publish(dist, store)).id
+    }
+    const first = await deployWithMap(1)
+    const { url } = await serveStore(place)
+    const old = await openTab(browser, url)
+    await waitUntilCurrent(url, await deployWithMap(2))
+    expect(await openAllRoutes(old)).toEqual(shownBy(1))
+    const tab = await openTab(browser, url)
+    await rollback(store)
+    await waitUntilCurrent(url, first)
+    expect(await openAllRoutes(tab)).toEqual(shownBy(2))
+    for (const { loads, wrongAnswers, page } of [old, tab]) {
+      expect([loads(), wrongAnswers]).toEqual([1, []])
+      expect(await page.locator('script[type="importmap"]').count()).toBe(1)
+    }
+  })
+
   test('opens its lazy routes at two replicas that answer in turn during deploys', async () => {
     const place = await temporaryFolder()
     const store = await openStore(place)

@@ -9,12 +9,14 @@ export interface SpaChanges {
   readonly edits?: Readonly<Record<string, readonly [string, string]>>
   /** Whether the build uses an earlier patch release of the router. */
   readonly hasRouterBefore?: boolean
+  /** Whether pages contain Vite's import map of chunks. */
+  readonly hasImportMap?: boolean
 }
 
 /** Builds examples/spa with its own configuration and these changes. */
 export async function buildSpa(
   outDir: string,
-  { edits = {}, hasRouterBefore = false }: SpaChanges,
+  { edits = {}, hasRouterBefore = false, hasImportMap = false }: SpaChanges,
 ): Promise<void> {
   const plugins = (): Plugin[] => [editFiles(edits), ...(hasRouterBefore ? [routerBefore()] : [])]
   await build({
@@ -23,7 +25,7 @@ export async function buildSpa(
     plugins: plugins(),
     worker: { plugins },
     resolve: { dedupe: ['react', 'react-dom'] },
-    build: { outDir, emptyOutDir: true },
+    build: { outDir, emptyOutDir: true, chunkImportMap: hasImportMap },
   })
 }
 

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import serveDist from '@serve-dist/vite'
-import { build, type Plugin } from 'vite'
+import { build, type BuildOptions, type Plugin } from 'vite'
 
 const project = fileURLToPath(new URL('../fixtures/deploys', import.meta.url))
 const fonts = path.join(
@@ -16,7 +16,12 @@ const fonts = path.join(
 )
 
 /** Builds a version of fixtures/deploys. No two versions share a chunk, style, font or worker. */
-export async function buildVersion(version: number, outDir: string, base = '/'): Promise<void> {
+export async function buildVersion(
+  version: number,
+  outDir: string,
+  base = '/',
+  options: BuildOptions = {},
+): Promise<void> {
   await build({
     root: project,
     configFile: false,
@@ -24,7 +29,7 @@ export async function buildVersion(version: number, outDir: string, base = '/'):
     base,
     plugins: [nameVersion(version), serveDist()],
     worker: { format: 'es', plugins: () => [nameVersion(version)] },
-    build: { outDir, emptyOutDir: true, assetsInlineLimit: 0 },
+    build: { outDir, emptyOutDir: true, assetsInlineLimit: 0, ...options },
   })
 }
 

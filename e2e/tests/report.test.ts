@@ -98,6 +98,23 @@ describe('serve-dist report', () => {
   })
 })
 
+/** Returns the visible sizes whose number and unit are on two lines. */
+function findBrokenSizes(): string[] {
+  const broken: string[] = []
+  const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT)
+  for (let text = texts.nextNode(); text !== null; text = texts.nextNode()) {
+    if (!(text instanceof Text) || text.parentElement?.closest('script')) continue
+    for (const { index, 0: size } of text.data.matchAll(/\d\s(?:[kM]?B|%)/g)) {
+      const range = document.createRange()
+      range.setStart(text, index)
+      range.setEnd(text, index + size.length)
+      const lines = new Set([...range.getClientRects()].map(({ bottom }) => bottom))
+      if (lines.size > 1) broken.push(text.data)
+    }
+  }
+  return broken
+}
+
 describe.skipIf(chromiumPath === undefined)('the HTML report in Chromium', () => {
   let browser: Browser
 
@@ -207,7 +224,7 @@ describe.skipIf(chromiumPath === undefined)('the HTML report in Chromium', () =>
     expect(new Set([larger, smaller, same]).size).toBe(3)
     const rows = await page.getByRole('row').allInnerTexts()
     expect(rows.find((row) => row.startsWith('assets/old-AAAA2222.js'))).toMatch(
-      /removed\s+js\s+0\.00\skB\s+▼ -900\sB/,
+      /removed\s+js\s+0\.00\skB\s+▼\s-900\sB/,
     )
     await page.getByRole('radio', { name: 'by kind' }).check({ force: true })
     expect(await fill('assets/index-HASH.js')).toBe(await fill('assets/vendor-HASH.js'))
@@ -244,6 +261,45 @@ describe.skipIf(chromiumPath === undefined)('the HTML report in Chromium', () =>
     await page.getByRole('radio', { name: 'by kind' }).check({ force: true })
     expect(await legends.innerText()).toMatch(/^js/)
     expect(complaints).toEqual([])
+  })
+
+  test('breaks and truncates no size at 390 pixels, with long names', async () => {
+    const name = `${'a-long-folder-name/'.repeat(3)}${'NameOfAComponent'.repeat(8)}`
+    const { page } = await openReport(
+      makeBuild([`${name}-BBBB1111.js`, 3_940_000, 1_500_000], [`${'x'.repeat(200)}.js`, 400_000, 123_456]),
+      { against: makeBuild([`${name}-AAAA1111.js`, 3_440_000, 1_200_000]) },
+    )
+    await page.setViewportSize({ width: 390, height: 844 })
+    await expect
+      .poll(() => page.locator('#treemap').evaluate(({ clientWidth }) => clientWidth))
+      .toBeLessThan(390)
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390)
+    expect(await page.evaluate(findBrokenSizes)).toEqual([])
+    const sizes = page.locator('.box-size, .box-change')
+    await expect
+      .poll(() =>
+        sizes.evaluateAll((all) =>
+          all
+            .filter(({ clientWidth, scrollWidth }) => scrollWidth > clientWidth)
+            .map((size) => size.textContent),
+        ),
+      )
+      .toEqual([])
+    expect(await sizes.count()).toBeGreaterThan(4)
+    const cell = await page.locator('tbody td:nth-child(3)').first().boundingBox()
+    expect((cell?.x ?? 390) + (cell?.width ?? 0)).toBeLessThanOrEqual(390)
+  })
+
+  test('shows the files of a folder that has the focus', async () => {
+    const { page } = await openReport(after)
+    await page.locator('.box[data-open]').first().focus()
+    const names = await page.locator('.box:not([data-open])').evaluateAll((boxes) =>
+      boxes.map((box) => {
+        const { x, y, width, height } = box.getBoundingClientRect()
+        return box.contains(document.elementFromPoint(x + width / 2, y + height / 2))
+      }),
+    )
+    expect(new Set(names)).toEqual(new Set([true]))
   })
 
   test('shows hostile names as text, and runs none of them', async () => {

@@ -90,6 +90,7 @@ export {
   proxyAddressForm,
 } from './proxy-address.ts'
 export { isProxyRule, proxyFieldProblem } from './proxy-options-schema.ts'
+export { redirectTargetProblem } from './redirect-problem.ts'
 export { checkServingRules } from './check-serving-rules.ts'
 export { isCompressible } from './is-compressible.ts'
 export { isSourceMap } from './is-source-map.ts'

@@ -51,6 +51,7 @@ describe('rules that proxy', () => {
   test.each([
     [{}],
     [{ to: { env: 'API' } }],
+    [{ to: { env: 'SITE', path: '/a?b=c' }, status: 301 }],
     [{ to: { env: 'API', path: '/v1/:splat' }, timeout: '5m', bodyLimit: '1gb', host: 'target' }],
     [{ timeout: 500, request: { 'X-A': { env: 'A' }, Cookie: null }, answer: { ETag: null } }],
   ])('accept %j', (changes) => {
@@ -59,7 +60,6 @@ describe('rules that proxy', () => {
 
   test.each([
     [{ status: 301, timeout: '5m' }, 'redirects[0].timeout: only valid for a rule with status 200'],
-    [{ status: 301, to: { env: 'API' } }, 'redirects[0].status: expected status 200 for an address'],
     [{ to: '/page.html', host: 'keep' }, 'redirects[0].host: only valid'],
     [{ to: 'http://:splat' }, 'redirects[0].to'],
     [{ to: 'http://backend/:other' }, '":other" is not a variable'],

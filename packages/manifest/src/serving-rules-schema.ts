@@ -61,7 +61,7 @@ function redirect(form: s.ObjectForm): s.Schema<RedirectRule> {
     { ...form, what: 'an object with "from" and "to"' },
   )
   return s.checked(fields, (rule, note) => {
-    const { from, to, status, query } = rule
+    const { from, to, query } = rule
     const isProxied = isProxyRule(rule)
     // The path of an address from the environment is checked like the path of this host.
     const written = typeof to === 'string' ? to : (to.path ?? '/')
@@ -70,12 +70,14 @@ function redirect(form: s.ObjectForm): s.Schema<RedirectRule> {
       redirectTargetProblem(written, from, {
         ...(query !== undefined && { query }),
         isProxied: isProxied && typeof to === 'string',
-      }) ?? (typeof to === 'string' || !/[?#]/.test(written) ? undefined : 'expected a path without a query')
+      }) ??
+      (isProxied && typeof to !== 'string' && /[?#]/.test(written)
+        ? 'expected a path without a query'
+        : undefined)
     if (source !== undefined) note(`${source}, found ${formatValue(from)}`, 'from')
     else note(redirectQueryProblem(from, query), 'query')
     if (target !== undefined) note(`${target}, found ${formatValue(written)}`, 'to')
     if (isProxied) return
-    if (typeof to !== 'string') note(`expected status 200 for an address, found ${status}`, 'status')
     for (const name of ['timeout', 'bodyLimit', 'host', 'development', 'request', 'answer'] as const) {
       if (rule[name] !== undefined) note('only valid for a rule with status 200 and an address', name)
     }

@@ -67,7 +67,7 @@ export interface RedirectRule extends ProxyOptions {
   readonly query?: Readonly<Record<string, string>>
   /**
    * A path of this host or an `http(s)` URL; for a proxy also `unix:/path/of/socket:/path`. `:name` and `:splat` are
-   * replaced by the matches of `from` and `query`.
+   * replaced by the matches of `from` and `query`. `{ env }` reads it from an environment variable.
    */
   readonly to: string | EnvironmentAddress
   /** @default 308 */

@@ -37,8 +37,11 @@ function linesOf({ node, rectangle, isOpen }, size) {
   const { width, height } = rectangle
   if (width < 34 || height < 18) return []
   const name = textElement('bdi', 'box-name', node.kind === 'folder' ? `${node.name}/` : node.name)
-  if (isOpen) return width < 150 ? [name] : [name, textElement('span', 'box-size', join(size))]
   // A truncated size would look like another size.
+  if (isOpen) {
+    const text = width < 300 ? size.text : join(size)
+    return width < 150 ? [name] : [name, textElement('span', 'box-size', text)]
+  }
   const isWide = width >= 80
   return [
     name,

@@ -51,7 +51,7 @@ describe('formatHtml', () => {
       ['assets/old-AAAA2222.js', 'removed'],
     ])
     expect(html).toContain(
-      '1.20&nbsp;kB<span class="change" data-verdict="larger">▲ +200&nbsp;B (+20.0&nbsp;%)</span>',
+      '1.20&nbsp;kB<span class="change" data-verdict="larger">▲&nbsp;+200&nbsp;B (+20.0&nbsp;%)</span>',
     )
     expect(html).toContain('<li data-outcome="within">')
   })

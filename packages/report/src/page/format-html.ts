@@ -158,7 +158,7 @@ function changeOf({ sizes }: PageNode): number {
 /** Formats a change, with a mark for people who cannot distinguish red from green. */
 function change(size: PageSize | undefined): string {
   if (size?.verdict === undefined) return ''
-  const mark = size.verdict === 'larger' ? '▲ ' : size.verdict === 'smaller' ? '▼ ' : ''
+  const mark = size.verdict === 'larger' ? '▲&nbsp;' : size.verdict === 'smaller' ? '▼&nbsp;' : ''
   const text = size.change ?? 'no change'
   return `<span class="change" data-verdict="${size.verdict}">${mark}${sizeText(text)}</span>`
 }

@@ -5,6 +5,7 @@ import {
   isFunction,
   isObject,
   type NodeHandler,
+  type SchemeReader,
   warnIfFetchHandler,
 } from './node-handler.ts'
 
@@ -20,21 +21,23 @@ export const exportNames = ['fetch', 'default', 'handler', 'app', 'middleware'] 
 export async function findHandler(
   module: Readonly<Record<string, unknown>>,
   path: string,
+  readScheme?: SchemeReader,
 ): Promise<NodeHandler | undefined> {
   for (const name of exportNames) {
-    const found = toNodeHandler(module[name], name)
+    const found = toNodeHandler(module[name], name, readScheme)
     if (found !== undefined) return found
   }
   const build = [module, module['default']].find(isServerBuild)
-  return build === undefined ? undefined : adaptFetchHandler(await createRouterHandler(build, path))
+  if (build === undefined) return undefined
+  return adaptFetchHandler(await createRouterHandler(build, path), readScheme)
 }
 
-function toNodeHandler(value: unknown, name: string): NodeHandler | undefined {
-  if (hasFetch(value)) return adaptFetchHandler((request) => value.fetch(request))
+function toNodeHandler(value: unknown, name: string, readScheme?: SchemeReader): NodeHandler | undefined {
+  if (hasFetch(value)) return adaptFetchHandler((request) => value.fetch(request), readScheme)
   if (isFunction(value)) {
     // A Node handler has two or three parameters, a fetch handler one.
     const isFetch = name === 'fetch' || value.length === 1
-    return isFetch ? adaptFetchHandler(value) : warnIfFetchHandler(value)
+    return isFetch ? adaptFetchHandler(value, readScheme) : warnIfFetchHandler(value)
   }
   // Polka and others have a `handler`. It gets no `next`, because Polka would then skip its own.
   if (isObject(value) && isFunction(value['handler'])) {

@@ -3,7 +3,7 @@ import { dirname, join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { OperatorError } from '@serve-dist/manifest'
 import { exportNames, findHandler } from './find-handler.ts'
-import { isFunction, isObject, type NodeHandler } from './node-handler.ts'
+import { isFunction, isObject, type NodeHandler, type SchemeReader } from './node-handler.ts'
 import type { UpgradeHandler } from '../send/upgrade.ts'
 
 type Module = Readonly<Record<string, unknown>>
@@ -22,7 +22,7 @@ const upgradeNames = ['upgrade', 'handleUpgrade'] as const
  * @throws OperatorError if the module does not exist, fails to load, never finishes a top-level await, starts its own
  * server, or exports no handler.
  */
-export async function loadApplication(file: string): Promise<LoadedApplication> {
+export async function loadApplication(file: string, readScheme?: SchemeReader): Promise<LoadedApplication> {
   const path = resolve(file)
   const found = await stat(path).catch(() => undefined)
   if (found?.isFile() !== true) {
@@ -33,7 +33,7 @@ export async function loadApplication(file: string): Promise<LoadedApplication> 
   const module = await attempt(file, async () => await watchLoading(file, import(pathToFileURL(path).href)))
   const problem = describeOtherServer(module)
   if (problem !== undefined) throw unusable(`${file} ${problem}`)
-  const handler = await attempt(file, async () => await findHandler(module, path))
+  const handler = await attempt(file, async () => await findHandler(module, path, readScheme))
   const upgrade = upgradeNames.map((name) => module[name]).find(isFunction)
   if (handler !== undefined) return { handler, ...(upgrade !== undefined && { upgrade }) }
   throw unusable(

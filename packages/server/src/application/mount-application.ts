@@ -5,6 +5,7 @@ import { inspect } from 'node:util'
 import { internalServerError, notFound } from '../site/answers.ts'
 import { compressResponse } from './compress-response.ts'
 import { destroyWithClient, markApplicationResponse } from '../send/reset-or-destroy.ts'
+import type { SchemeReader } from './node-handler.ts'
 import { type LoadedApplication, loadApplication } from './load-application.ts'
 import type { Answer } from '../site/site.ts'
 import { sendAnswer } from '../send/send-answer.ts'
@@ -25,8 +26,12 @@ export interface StartedApplication {
 }
 
 /** Loads a module and mounts its handler. Errors of the application go to standard error. */
-export async function startApplication(file: string, passOn: Application): Promise<StartedApplication> {
-  const loaded = await loadApplication(file)
+export async function startApplication(
+  file: string,
+  passOn: Application,
+  readScheme?: SchemeReader,
+): Promise<StartedApplication> {
+  const loaded = await loadApplication(file, readScheme)
   const answer = mountApplication(loaded, reportApplicationError, passOn)
   return { answer, takesUpgrades: loaded.upgrade !== undefined }
 }

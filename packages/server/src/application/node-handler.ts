@@ -8,11 +8,21 @@ export type NodeHandler = (
   next: (error?: unknown) => void,
 ) => unknown
 
+/** Returns the scheme of a request's client, if a proxy names it. */
+export type SchemeReader = (request: IncomingMessage) => 'http:' | 'https:' | undefined
+
 /** Methods that the Fetch standard forbids. */
 const forbidden = new Set(['CONNECT', 'TRACE', 'TRACK'])
 
-/** Adapts a function from `Request` to `Response` to a Node handler. It passes a request on if it returns nothing. */
-export function adaptFetchHandler(answer: (request: Request) => unknown): NodeHandler {
+/**
+ * Adapts a function from `Request` to `Response` to a Node handler. It passes a request on if it returns nothing.
+ *
+ * @param readScheme - the scheme of the client; the default is that of the connection.
+ */
+export function adaptFetchHandler(
+  answer: (request: Request) => unknown,
+  readScheme?: SchemeReader,
+): NodeHandler {
   const check = async (request: Request, passOn: () => void): Promise<Response> => {
     const response = await answer(request)
     if (response instanceof Response) return response
@@ -33,7 +43,9 @@ export function adaptFetchHandler(answer: (request: Request) => unknown): NodeHa
       next(error ?? new Error(`the application threw ${String(error)}`))
       return await neverSettles()
     }
-    return createRequestListener(async (each) => await check(each, next), { onError })(request, response)
+    const protocol = readScheme?.(request)
+    const options = { onError, ...(protocol !== undefined && { protocol }) }
+    return createRequestListener(async (each) => await check(each, next), options)(request, response)
   }
 }
 

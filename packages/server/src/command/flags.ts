@@ -266,7 +266,7 @@ export const serveFlags: FlagTable<ServeFlags> = {
   },
   trustProxy: {
     value: '<list>',
-    help: 'proxies trusted to report client addresses, for the log and for --proxy: their number, addresses, ranges, loopback, linklocal, uniquelocal',
+    help: 'proxies trusted to report addresses and schemes of clients, for the log, --proxy and --ssr: their number, addresses, ranges, loopback, linklocal, uniquelocal',
     group: process,
     environment: 'TRUST_PROXY',
     read: (text) => String(createFlagParser(operationsFields.trustProxy)(text)),

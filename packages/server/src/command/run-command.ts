@@ -72,7 +72,7 @@ function createProgram(words: readonly string[]): Command {
   const version = readVersion()
   const problems = findRemovedValues(words)
   const program = new Command('serve-dist')
-    .usage('[dir] [options]')
+    .usage('[dir...] [options]')
     .description('Serve a precompressed Vite build from memory. The default folder is dist.')
     .helpOption('-h, --help [all]', 'show this help, or all options')
     .helpCommand(false)

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { OperatorError } from '@serve-dist/manifest'
+import { buildNotFound, OperatorError } from '@serve-dist/manifest'
 import { findNearestName } from '@serve-dist/foundation/text/find-nearest-name'
 import type { Command, CommanderError, Option } from 'commander'
 import { removedFlags } from './removed-options.ts'
@@ -64,18 +64,20 @@ function describeUnknownFlag(command: Command, flag: string): string {
   return `unknown option '${flag}'${nearest === undefined ? '' : `. Did you mean --${nearest}?`}`
 }
 
-/** Returns the problem of several folders of which one does not exist. It may be the value of a flag. */
+/** Returns a problem for each missing one of several folders. It may be the value of a flag. */
 export function findMissingFolders(program: Command): readonly string[] {
   const { args } = program
-  return args.length < 2 || args.every((word) => existsSync(word)) ? [] : [describeExcessArguments(program)]
+  const missing = args.length < 2 ? [] : args.filter((word) => !existsSync(word))
+  const isHost = program.getOptionValue('host') === '*'
+  return missing.map((word) => {
+    const { message } = buildNotFound(word)
+    return isHost ? `${message} If ${word} is a host name, write --host=${word}` : message
+  })
 }
 
 function describeExcessArguments(command: Command): string {
   const [wanted, ...found] = [command.usage().replace(/ ?\[options\] ?/, ''), ...command.args]
-  const isHost = command.getOptionValue('host') === '*'
-  const name = isHost ? found.find((word) => !existsSync(word)) : undefined
-  const cure = name === undefined ? '' : `. If ${name} is a host name, write --host=${name}`
-  return `expected ${wanted}, found ${found.map((word) => JSON.stringify(word)).join(' ')}${cure}`
+  return `expected ${wanted}, found ${found.map((word) => JSON.stringify(word)).join(' ')}`
 }
 
 /** Returns a problem for each server flag before another command. Commander accepts these flags, and they have no effect. */

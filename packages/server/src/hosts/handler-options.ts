@@ -1,6 +1,6 @@
 import { escapeMessage } from '@serve-dist/foundation/text/escape-invisible'
 import { type Fallback, fallbacks, type Fields, OperatorError, s, type Schema } from '@serve-dist/manifest'
-import { findProxying } from '../site/redirects.ts'
+import { refuseProxying } from '../rules/refuse-proxying.ts'
 import { type SiteHolder, type SiteSource, toSiteHolder } from '../site/site-holder.ts'
 
 /** Options of a handler for paths that are not in the table. */
@@ -69,13 +69,7 @@ export function openHost(source: SiteSource, options: HandlerOptions, canProxy =
   if (resolved.fileSystemFallback && holder.current.store !== undefined) {
     throw new OperatorError('SD_OPTION_INVALID', `fileSystemFallback: ${noFolderProblem}`)
   }
-  const proxying = canProxy ? undefined : findProxying(holder.current)
-  if (proxying !== undefined) {
-    throw new OperatorError(
-      'SD_OPTION_INVALID',
-      `redirects: the rule ${proxying.from} proxies, which only the command serve-dist and serve() can. Use them, or remove the rule.`,
-    )
-  }
+  if (!canProxy) refuseProxying(holder.current)
   const mayRefresh = holder.refreshForMissingAsset !== undefined
   return { ...resolved, holder, mayRefresh, report: reportOnce(onProblem) }
 }

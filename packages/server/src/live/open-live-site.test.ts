@@ -254,6 +254,15 @@ describe('openLiveSite', () => {
     await expect.poll(() => listOpenFilesIn(directory)).toHaveLength(1)
   })
 
+  test('refuses a build with a rule that proxies, because handlers cannot', async () => {
+    const live = await open(await buildFixture(first))
+    await rebuild(live.current.directory, { ...second, _redirects: '/api/* http://backend/:splat 200' })
+    const problem = 'the rule /api/* proxies, which only the command serve-dist and serve() can'
+    const refused = { status: 'refused', problems: [expect.stringContaining(problem)] }
+    expect(await live.reload()).toMatchObject(refused)
+    expect(pageOf(live)).toBe('first')
+  })
+
   test.skipIf(process.platform !== 'linux')('keeps a leased file open', async () => {
     const directory = await buildFixture(first)
     const live = await open(directory)

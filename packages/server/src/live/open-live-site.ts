@@ -1,6 +1,8 @@
 import { type LiveSiteOptions, resolveLiveSiteOptions } from '../load/load-options.ts'
 import { type StoreOptions, withoutStore } from '../load/store-options.ts'
 import { refuseBasicAuth } from '../rules/basic-auth.ts'
+import { refuseProxying } from '../rules/refuse-proxying.ts'
+import type { Site } from '../site/site.ts'
 import { followStore } from './follow-store.ts'
 import { type LiveSite, openStagedSite } from './open-staged-site.ts'
 
@@ -22,10 +24,10 @@ export async function openLiveSite(
   options: LiveSiteOptions = {},
 ): Promise<LiveSite> {
   if (typeof from !== 'object' || from === null) {
-    return await openStagedSite(from, resolveLiveSiteOptions(options), refuseBasicAuth)
+    return await openStagedSite(from, resolveLiveSiteOptions(options), admit)
   }
   const given = resolveLiveSiteOptions(withoutStore(from))
-  const live = await openStagedSite(from, given, refuseBasicAuth)
+  const live = await openStagedSite(from, given, admit)
   const following = followStore(live, () => live.reload(), given)
   const close = live.close.bind(live)
   return Object.assign(live, {
@@ -34,4 +36,10 @@ export async function openLiveSite(
       close()
     },
   })
+}
+
+/** Rejects a site that needs more than a handler. */
+function admit(site: Site): void {
+  refuseBasicAuth(site)
+  refuseProxying(site)
 }

@@ -1,6 +1,6 @@
 import { retireFiles } from '../files/inspect-files.ts'
 import { coalesceRuns } from '../files/coalesce-runs.ts'
-import { type LoadedBuild, loadBuild, retireBuild } from '../load/load-build.ts'
+import { type AdmitSite, type LoadedBuild, loadBuild, retireBuild } from '../load/load-build.ts'
 import type { ResolvedLiveSiteOptions } from '../load/load-options.ts'
 import { type BuildPlace, openSource } from '../load/open-source.ts'
 import type { WatchedBuilds } from '../load/watched-builds.ts'
@@ -41,17 +41,13 @@ export interface StagedSite extends LiveSite {
   drop(): Promise<void>
 }
 
-/**
- * Opens a site like `openLiveSite`, for callers that control when another build is loaded.
- *
- * @param refuse - throws for a site that the caller cannot serve.
- */
+/** Opens a site like `openLiveSite`, for callers that control when another build is loaded. */
 export async function openStagedSite(
   place: BuildPlace,
   options: ResolvedLiveSiteOptions,
-  refuse?: (site: Site) => void,
+  admit?: AdmitSite,
 ): Promise<StagedSite> {
-  const resolved = { ...options, needsEnvironment: true, digests: new Map(), refuse }
+  const resolved = { ...options, needsEnvironment: true, digests: new Map(), admit }
   const source = await openSource(place, resolved)
   const start = { ...resolved, needsManifest: false, isStart: true, earlier: [] }
   const served = await loadBuild(source, start).catch((error: unknown) => {

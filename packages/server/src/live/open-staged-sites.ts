@@ -1,3 +1,4 @@
+import type { AdmitSite } from '../load/load-build.ts'
 import type { ResolvedLiveSiteOptions } from '../load/load-options.ts'
 import { combineSites } from '../site/combine-sites.ts'
 import { comparedBuild, type Site } from '../site/site.ts'
@@ -16,6 +17,7 @@ import { coalesceRuns } from '../files/coalesce-runs.ts'
 export async function openStagedSites(
   directories: readonly string[],
   options: ResolvedLiveSiteOptions,
+  admit?: AdmitSite,
 ): Promise<StagedSite> {
   const { memoryBudget, openFiles } = options
   const share = {
@@ -28,7 +30,7 @@ export async function openStagedSites(
   let follower: SiteFollower | undefined
   let prepared: Site | undefined
   try {
-    for (const directory of directories) lives.push(await openStagedSite(directory, share))
+    for (const directory of directories) lives.push(await openStagedSite(directory, share, admit))
     const holder = { current: combine(lives.map((live) => live.current)) }
     const staged: StagedSite = Object.assign(holder, {
       next: () => prepared ?? holder.current,

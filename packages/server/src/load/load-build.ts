@@ -60,6 +60,9 @@ export function retireBuild({ build }: LoadedBuild): void {
   retireFiles(build.current.stored.values())
 }
 
+/** Called with each loaded site. It throws for a site that the caller cannot serve. */
+export type AdmitSite = (site: Site) => void | Promise<void>
+
 export interface LoadBuildOptions extends ResolvedLiveSiteOptions {
   /** Whether to refuse a folder without a manifest instead of describing it. */
   readonly needsManifest: boolean
@@ -71,8 +74,7 @@ export interface LoadBuildOptions extends ResolvedLiveSiteOptions {
   readonly digests: KnownDigests
   /** The builds that were served before, the newest first. */
   readonly earlier: readonly EarlierBuild[]
-  /** Throws for a site that the caller cannot serve. */
-  readonly refuse?: ((site: Site) => void) | undefined
+  readonly admit?: AdmitSite | undefined
 }
 
 /** A build that changes during each attempt probably has several writers. */
@@ -229,7 +231,7 @@ async function loadSiteOf(
   const { joined, problems } = joinSite(build, options.earlier, source.kept)
   const { site, keptIdentity } = joined
   refuseHealthConflict(site)
-  options.refuse?.(site)
+  await options.admit?.(site)
 
   // 7. The warnings.
   for (const warning of [

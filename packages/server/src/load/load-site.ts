@@ -26,8 +26,8 @@ export async function loadSite(
   options: LoadSiteOptions = {},
 ): Promise<Site> {
   return typeof from === 'object' && from !== null
-    ? await load(from, withoutStore(from), { refuse: refuseBasicAuth })
-    : await load(from, options, { refuse: refuseBasicAuth })
+    ? await load(from, withoutStore(from), { admit: refuseBasicAuth })
+    : await load(from, options, { admit: refuseBasicAuth })
 }
 
 /** Loads a site like {@link loadSite}, for callers that do not serve it to others: it may need credentials. */
@@ -43,7 +43,7 @@ export async function loadSiteToInspect(directory: string, options: LoadSiteOpti
 async function load(
   place: BuildPlace,
   options: LoadSiteOptions,
-  { needsEnvironment = true, refuse }: Partial<Pick<LoadBuildOptions, 'needsEnvironment' | 'refuse'>> = {},
+  { needsEnvironment = true, admit }: Partial<Pick<LoadBuildOptions, 'needsEnvironment' | 'admit'>> = {},
 ): Promise<Site> {
   const resolved = resolveLoadSiteOptions(options)
   const { site } = await loadBuild(await openSource(place, resolved), {
@@ -51,7 +51,7 @@ async function load(
     openFiles: 0,
     needsManifest: false,
     needsEnvironment,
-    refuse,
+    admit,
     isStart: true,
     digests: new Map(),
     earlier: [],

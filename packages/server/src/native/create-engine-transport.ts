@@ -101,6 +101,10 @@ export function createEngineTransport(
       },
     },
     setCredentials,
+    takeUploadsAndUpgrades() {
+      node.takeUploadsAndUpgrades()
+      sessions?.takeUploads()
+    },
     async listen(address) {
       const origin = await listenNatively({ engine, scheme }, address)
       // Makes Node enforce its limits.

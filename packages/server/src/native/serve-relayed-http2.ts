@@ -1,11 +1,11 @@
 import { createServer, type ServerHttp2Session } from 'node:http2'
 import type { Socket } from 'node:net'
 import { connectionLimits } from '../protocol/connection-limits.ts'
-import { http2ServerOptions, serveHttp2 } from '../transport/tls/serve-http2.ts'
+import { http2ServerOptions, type Http2Sessions, serveHttp2 } from '../transport/tls/serve-http2.ts'
 import type { RequestListener, TransportOptions } from '../transport/transport.ts'
 
 /** HTTP/2 sessions for relayed streams, at most one for each client. */
-export interface RelayedHttp2Sessions {
+export interface RelayedHttp2Sessions extends Pick<Http2Sessions, 'takeUploads'> {
   /** Reads requests from Node's end of a connection. */
   readonly accept: (socket: Socket) => void
   /** Ends each session after its running requests, at the latest after the grace period in milliseconds. */
@@ -27,6 +27,7 @@ export function serveRelayedHttp2(
     opened = session
   })
   return {
+    takeUploads: sessions.takeUploads,
     accept(socket) {
       server.emit('connection', socket)
       if (opened !== undefined) sessions.watchSilence(opened, socket)

@@ -6,6 +6,7 @@ import {
   proxyFieldProblem,
   type ProxyFields,
   type RedirectRule,
+  redirectTargetProblem,
 } from '@serve-dist/manifest'
 import { lookUpVariables, unfitForField, type VariableReader } from './variable-reader.ts'
 
@@ -16,7 +17,7 @@ export interface ResolvedRules {
 }
 
 /**
- * Replaces the environment variables in rules that proxy by their values. Rules with a problem are not changed.
+ * Replaces the environment variables in redirect rules by their values. Rules with a problem are not changed.
  *
  * @param read - returns the value of a variable; `undefined` or `''` if it is not set.
  */
@@ -32,22 +33,35 @@ export function resolveVariables(rules: readonly RedirectRule[], read: VariableR
     })
     return Object.fromEntries(entries)
   }
+  const targetOf = (rule: RedirectRule): RedirectRule['to'] => {
+    const { from, to, query = {} } = rule
+    if (typeof to === 'string') return to
+    if (isProxyRule(rule)) {
+      const address = valueOf(to, `the address of the rule ${from}`, problemOfAddress)
+      return address === undefined ? to : completeProxyAddress(address, { from, path: to.path })
+    }
+    const join = (text: string): string => (to.path === undefined ? text : text.replace(/\/$/, '') + to.path)
+    const isTarget = (text: string): boolean =>
+      redirectTargetProblem(join(text), from, { query }) === undefined
+    const text = valueOf(to, `the target of the rule ${from}`, (given) =>
+      isTarget(given) ? undefined : targetForm,
+    )
+    return text === undefined ? to : join(text)
+  }
   const resolved = rules.map((rule) => {
-    if (!isProxyRule(rule)) return rule
     const { from, to, request, answer } = rule
-    const address =
-      typeof to === 'string' ? to : valueOf(to, `the address of the rule ${from}`, problemOfAddress)
+    if (typeof to === 'string' && !isProxyRule(rule)) return rule
     return {
       ...rule,
-      ...(address !== undefined && {
-        to: typeof to === 'string' ? to : completeProxyAddress(address, { from, path: to.path }),
-      }),
+      to: targetOf(rule),
       ...(request !== undefined && { request: fieldsOf(request, from) }),
       ...(answer !== undefined && { answer: fieldsOf(answer, from) }),
     }
   })
   return { rules: resolved, problems }
 }
+
+const targetForm = 'expected a path or an http(s) URL, with variables of the rule only'
 
 function problemOfAddress(text: string): string | undefined {
   // A variable of the rule in an address could come from the path of a request.

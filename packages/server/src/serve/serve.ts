@@ -3,7 +3,7 @@ import { notFound } from '../site/answers.ts'
 import { siteFor } from '../site/select-part.ts'
 import { isMissingAsset } from '../site/missing-asset.ts'
 import { sendContinue } from '../send/continue.ts'
-import { sendAnswer, sendFailure } from '../send/send-answer.ts'
+import { sendAnswer } from '../send/send-answer.ts'
 import { requireCredentials } from '../access/require-credentials.ts'
 import { answerHealth } from '../operations/answer-health.ts'
 import { allowHosts } from '../transport/allow-hosts.ts'
@@ -14,6 +14,7 @@ import { coalesceRuns } from '../files/coalesce-runs.ts'
 import type { BuildSource } from '../load/build-source.ts'
 import { followStore } from '../live/follow-store.ts'
 import { openStagedSite, type StagedSite } from '../live/open-staged-site.ts'
+import type { AdmitSite } from '../load/load-build.ts'
 import type { BuildPlace } from '../load/open-source.ts'
 import type { ReloadOutcome } from '../live/reload-outcome.ts'
 import type { RunningEngine } from '../native/choose-engine.ts'
@@ -29,6 +30,7 @@ import type { Operations } from '../operations/start-operations.ts'
 import type { ResolvedLiveSiteOptions } from '../load/load-options.ts'
 import type { ServingRules } from '@serve-dist/manifest'
 import type { WatchedBuilds } from '../load/watched-builds.ts'
+import { createSchemeReader } from '../operations/forwarded-scheme.ts'
 import type { OperationsOptions } from '../operations/operations-options.ts'
 import type { Application, StartedApplication } from '../application/mount-application.ts'
 import type { RedirectAddress, RedirectListener } from '../transport/listen-for-redirects.ts'
@@ -122,7 +124,12 @@ export async function serveStaged(
 
   // 2. The build, as a table in memory.
   const place = worker?.source ?? selectBuildPlace(resolved)
-  const live = await openBuilds(place, siteOptionsOf(resolved)).catch(async (error: unknown) => {
+  let proxy: Proxy | undefined
+  // A reload may bring the first rule that proxies.
+  const admit: AdmitSite = async (site) => {
+    if (findProxying(site) !== undefined) proxy ??= await openProxy(() => live.current, resolved)
+  }
+  const live = await openBuilds(place, siteOptionsOf(resolved), admit).catch(async (error: unknown) => {
     await operations?.close()
     throw error
   })
@@ -135,8 +142,7 @@ export async function serveStaged(
   // 3. The handlers: the table, then the application.
   const handlerOptions = withReportsOnce(resolved.handler)
   const { ssr } = resolved
-  const proxy = findProxying(live.current) && (await openProxy(live, resolved).catch(giveUp))
-  const forward = proxy?.forward ?? refuseToForward
+  const forward: Forward = (request, response, content) => proxy?.forward(request, response, content)
   const role = ssr === undefined ? 'standalone' : 'before-application'
   // A page that answers for an unknown path is protected, even if the path is not.
   const open: SiteHolder = {
@@ -150,9 +156,7 @@ export async function serveStaged(
   const handlePassedOn: RequestListener = (request, response) =>
     (guard.wasExcepted(request) ? handleOpenRest : handleRest)(request, response)
   const application =
-    ssr === undefined
-      ? undefined
-      : await openApplication(ssr, handlePassedOn, resolved.site.envFile).catch(giveUp)
+    ssr === undefined ? undefined : await openApplication(ssr, handlePassedOn, resolved).catch(giveUp)
   const answerFrom = (holder: SiteHolder): RequestListener => {
     const handle = createHandlerFor(role, holder, handlerOptions, forward)
     if (application === undefined) return handle
@@ -171,8 +175,8 @@ export async function serveStaged(
 
   // 4. The transport and its address.
   const takes = {
-    takesUploads: application !== undefined || proxy !== undefined,
-    takesUpgrades: application?.takesUpgrades === true || proxy !== undefined,
+    takesUploads: application !== undefined,
+    takesUpgrades: application?.takesUpgrades === true,
   }
   const watcher = operations === undefined ? {} : { watcher: operations }
   const { onProblem } = handlerOptions
@@ -182,7 +186,13 @@ export async function serveStaged(
     { ...takes, ...watcher },
     { ...resolved, tls: pair, binding, threads: count, onProblem },
   ).catch(giveUp)
-  if (transport.follower !== undefined) live.follow(transport.follower)
+  live.follow({
+    prepare: async (site) => await transport.follower?.prepare(site),
+    swap(site) {
+      if (findProxying(site) !== undefined) transport.takeUploadsAndUpgrades()
+      transport.follower?.swap(site)
+    },
+  })
   const hangUp = async (error: unknown): Promise<never> => {
     // The transport already watches its certificate, although it does not listen yet.
     await transport.drain(0)
@@ -252,10 +262,11 @@ export async function serveStaged(
 async function openBuilds(
   place: BuildPlace | readonly string[],
   options: ResolvedLiveSiteOptions,
+  admit: AdmitSite,
 ): Promise<StagedSite> {
-  if (!isList(place)) return await openStagedSite(place, options)
+  if (!isList(place)) return await openStagedSite(place, options, admit)
   const { openStagedSites } = await import('../live/open-staged-sites.ts')
-  return await openStagedSites(place, options)
+  return await openStagedSites(place, options, admit)
 }
 
 function isList(place: BuildPlace | readonly string[]): place is readonly string[] {
@@ -277,30 +288,26 @@ async function openOperations(options: OperationsOptions): Promise<Operations | 
 async function openApplication(
   file: string,
   passOn: Application,
-  envFile?: string,
+  { site: { envFile }, operations: { trustProxy } }: ResolvedServeOptions,
 ): Promise<StartedApplication> {
   if (envFile !== undefined) {
     const { readEnvFile } = await import('../rules/read-env-file.ts')
     for (const [name, text] of Object.entries(await readEnvFile(envFile))) process.env[name] ??= text
   }
   const { startApplication } = await import('../application/mount-application.ts')
-  return await startApplication(file, passOn)
+  return await startApplication(
+    file,
+    passOn,
+    trustProxy === undefined ? undefined : createSchemeReader(trustProxy),
+  )
 }
 
 async function openProxy(
-  live: StagedSite,
+  currentSite: () => Site,
   { operations: { trustProxy } }: ResolvedServeOptions,
 ): Promise<Proxy> {
   const { openProxy: open } = await import('../proxy/forward.ts')
-  return await open({ currentSite: () => live.current, trustProxy, onProblem: printProblem })
-}
-
-/** A build that was loaded later has the first rule that proxies. */
-const refuseToForward: Forward = (request, response, { rule }) => {
-  const problem = new Error(
-    `${rule.from}: no rule proxied when the server started. Restart the server to forward requests.`,
-  )
-  sendFailure(response, problem, printProblem)
+  return await open({ currentSite, trustProxy, onProblem: printProblem })
 }
 
 async function openRedirects(

@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage, ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { connectionLimits } from '../protocol/connection-limits.ts'
 import { isInvalidHead } from '../protocol/request-head.ts'
@@ -14,7 +14,7 @@ import { offerContinue } from '../send/continue.ts'
 export function createHttpTransport(
   listener: RequestListener,
   {
-    takesUploads,
+    takesUploads: takesUploadsAtStart,
     takesUpgrades = false,
     responseClass = ServerResponse,
     watcher,
@@ -22,6 +22,7 @@ export function createHttpTransport(
   }: TransportOptions,
 ): Transport {
   let isClosing = false
+  let takesUploads = false
   /** Connections that close after a running answer; later requests are not answered (RFC 9112 §9.6). */
   const ending = new WeakSet<Socket>()
 
@@ -57,17 +58,23 @@ export function createHttpTransport(
     ...limits,
     ServerResponse: responseClass,
     requireHostHeader: false,
-    ...(takesUpgrades && { shouldUpgradeCallback: asksForWebSocket }),
+    shouldUpgradeCallback: (request: IncomingMessage): boolean =>
+      server.listenerCount('upgrade') > 0 && asksForWebSocket(request),
   }
   const answerAdmitted: RequestListener = (request, response) => {
     if (admits(request, response)) answer(request, response)
   }
-  const server = createServer(options, answerAdmitted)
-  if (takesUpgrades) {
+  const server: Server = createServer(options, answerAdmitted)
+  const takeUpgrades = (): void => {
+    if (server.listenerCount('upgrade') > 0) return
     listenForUpgrades(server, (request) => new responseClass(request), {
       answer: answerAdmitted,
       refuse: (request, response) => refuse(request, response, 400),
     })
+  }
+  const takeUploads = (): void => {
+    takesUploads = true
+    server.requestTimeout = limits.uploadTimeout
   }
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
     if (!admits(request, response)) return
@@ -94,7 +101,7 @@ export function createHttpTransport(
     else answer(request, response)
   })
   const tracker = trackConnections(server, {
-    takesUploads,
+    takesUploads: () => takesUploads,
     noteRefusal: (socket, failure, response) => watcher?.noteRefusal(socket, failure, response),
   })
   if (watcher !== undefined) server.on('connection', (socket: Socket) => watcher.noteConnection(socket))
@@ -103,13 +110,18 @@ export function createHttpTransport(
   // option.
   Object.assign(server, { httpAllowHalfOpen: true })
   server.setTimeout(limits.socketTimeout)
-  if (takesUploads) server.requestTimeout = limits.uploadTimeout
+  if (takesUploadsAtStart) takeUploads()
+  if (takesUpgrades) takeUpgrades()
   server.maxConnections = limits.maximumConnections
 
   return {
     scheme: 'http',
     server,
     listen: (address) => listen({ server, scheme: 'http' }, address),
+    takeUploadsAndUpgrades() {
+      takeUploads()
+      takeUpgrades()
+    },
     async drain(gracePeriod) {
       isClosing = true
       const deadline = setTimeout(() => {

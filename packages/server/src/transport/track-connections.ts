@@ -34,7 +34,7 @@ interface ConnectionState {
 /** Options of `trackConnections`. */
 export interface ConnectionOptions {
   /** Whether an application may wait for request bodies. */
-  readonly takesUploads: boolean
+  readonly takesUploads: () => boolean
   /** Called when the server rejects malformed bytes, or the body of an unanswered request. */
   readonly noteRefusal: (socket: Socket, failure: Error, response?: ServerResponse) => void
 }
@@ -126,7 +126,7 @@ export function trackConnections(
 
   /** Returns whether an application may wait for a body before it answers or continues. */
   function mayWaitForBody({ writableEnded }: ServerResponse): boolean {
-    return takesUploads && !writableEnded
+    return takesUploads() && !writableEnded
   }
 
   /** Lingers if more bytes are coming, such as a request's body. */

@@ -115,6 +115,8 @@ export interface Transport {
   listen(address: ListenAddress): Promise<string>
   /** Receives each site, if the transport answers requests without the listener. */
   readonly follower?: SiteFollower
+  /** Accepts request bodies and WebSockets from now on, because a rule of the site proxies. */
+  takeUploadsAndUpgrades(): void
   /** Reads the certificate again for new connections. It never rejects. */
   reload?(): Promise<void>
   /**

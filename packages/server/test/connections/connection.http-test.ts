@@ -7,7 +7,8 @@ import { compressibleText } from '../support/compressible-text.ts'
 import { dialTls } from '../support/dial-tls.ts'
 import { writeCertificate } from '../support/make-certificate.ts'
 import { type Connection, openConnection } from '../support/open-connection.ts'
-import { formatRequest, rawRequest } from '../support/raw-request.ts'
+import { formatRequest } from '../support/raw-request.ts'
+import { requestTwice } from '../support/request-twice.ts'
 import { type StartedServer, startServer } from '../support/start-server.ts'
 
 const small = compressibleText(5000)
@@ -97,7 +98,10 @@ describe.each([
       const { status, body } = await connection.receive(method)
       answers.push([status, body.length])
     }
-    const br = await rawRequest(serverOf().port, { target: '/large.js', fields: { 'Accept-Encoding': 'br' } })
+    const br = await requestTwice(serverOf().port, {
+      target: '/large.js',
+      fields: { 'Accept-Encoding': 'br' },
+    })
     expect(answers).toEqual([
       [200, large.length],
       [200, 0],
@@ -128,7 +132,9 @@ describe.each([
 
   test('answers a request that arrives octet by octet', async () => {
     const connection = await openConnection(serverOf().port)
-    for (const octet of formatRequest({ target: '/small.js', fields: { 'Accept-Encoding': 'gzip' } })) {
+    const request = { target: '/small.js', fields: { 'Accept-Encoding': 'gzip' } }
+    await requestTwice(serverOf().port, request)
+    for (const octet of formatRequest(request)) {
       connection.send(octet)
       await new Promise((resolve) => setImmediate(resolve))
     }
@@ -139,7 +145,7 @@ describe.each([
 
   test('is closed after the response if the client asks for it', async () => {
     for (const target of ['/large.js', '/unknown', '/docs', '/']) {
-      const response = await rawRequest(serverOf().port, { target })
+      const response = await requestTwice(serverOf().port, { target })
       expect(response.field('Connection')).toBe('close')
     }
   })
@@ -279,13 +285,13 @@ describe('Expect', () => {
   test.each(['the-unexpected', '100-continue, x', 'x, 100-continue', '100-continue;x=1'])(
     'answers other expectations with 417: %s',
     async (expectation) => {
-      const response = await rawRequest(held.port, { target: '/', fields: { Expect: expectation } })
+      const response = await requestTwice(held.port, { target: '/', fields: { Expect: expectation } })
       expect(response.status).toBe(417)
     },
   )
 
   test.each(['', ','])('ignores an empty field (%j)', async (expectation) => {
-    const response = await rawRequest(held.port, { target: '/', fields: { Expect: expectation } })
+    const response = await requestTwice(held.port, { target: '/', fields: { Expect: expectation } })
     expect(response.status).toBe(200)
   })
 })

@@ -5,7 +5,7 @@ import { environmentDefaults, environmentModule } from '@serve-dist/manifest'
 import { precompress } from '@serve-dist/precompress'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { buildFixture } from '../support/build-fixture.ts'
-import { rawRequest } from '../support/raw-request.ts'
+import { requestTwice } from '../support/request-twice.ts'
 import { startServer } from '../support/start-server.ts'
 import { readValues } from './read-values.ts'
 
@@ -28,7 +28,7 @@ async function build(files: Record<string, string> = {}, more = environment): Pr
 
 async function tagOf(url: string): Promise<string | undefined> {
   const { port } = await startServer(directory, { site: { environment: { APP_API_URL: url } } })
-  return (await rawRequest(port, { target })).field('ETag')
+  return (await requestTwice(port, { target })).field('ETag')
 }
 
 let directory: string
@@ -39,7 +39,7 @@ beforeAll(async () => {
 describe('the module of the environment', () => {
   test('contains the declared values of the process, and no others', async () => {
     const { port } = await startServer(directory, { site: { environment: set } })
-    const { status, body } = await rawRequest(port, { target })
+    const { status, body } = await requestTwice(port, { target })
     expect([status, await readValues(body.toString())]).toEqual([
       200,
       { API_URL: 'https://api.example', LIMIT: 3 },
@@ -50,7 +50,7 @@ describe('the module of the environment', () => {
   test('is revalidated each time, and has one coding and no date', async () => {
     const { port } = await startServer(directory, { site: { environment: set } })
     const fields = { 'Accept-Encoding': 'zstd, br, gzip' }
-    const response = await rawRequest(port, { target, fields })
+    const response = await requestTwice(port, { target, fields })
     const names = ['Content-Type', 'Cache-Control', 'Last-Modified', 'Vary', 'Content-Encoding']
     expect(names.map((name) => response.field(name))).toEqual([
       'text/javascript; charset=utf-8',
@@ -61,11 +61,11 @@ describe('the module of the environment', () => {
     ])
     const etag = response.field('ETag') ?? ''
     expect(etag).toMatch(/^"[^"]+"$/)
-    const again = await rawRequest(port, { target, fields: { ...fields, 'If-None-Match': etag } })
+    const again = await requestTwice(port, { target, fields: { ...fields, 'If-None-Match': etag } })
     expect([again.status, again.field('Cache-Control'), again.field('ETag')]).toEqual([304, 'no-cache', etag])
-    const part = await rawRequest(port, { target, fields: { Range: 'bytes=0-5' } })
+    const part = await requestTwice(port, { target, fields: { Range: 'bytes=0-5' } })
     expect([part.status, part.body.toString()]).toEqual([206, 'export'])
-    const head = await rawRequest(port, { target, method: 'HEAD' })
+    const head = await requestTwice(port, { target, method: 'HEAD' })
     expect(head.field('Content-Length')).toBe(response.field('Content-Length'))
   })
 
@@ -89,7 +89,7 @@ describe('the module of the environment', () => {
         },
       },
     })
-    const response = await rawRequest(port, { target })
+    const response = await requestTwice(port, { target })
     expect(
       ['Cache-Control', 'CDN-Cache-Control', 'Expires', 'X-Own', 'Access-Control-Allow-Origin'].map((name) =>
         response.field(name),
@@ -107,7 +107,7 @@ describe('the module of the environment', () => {
     } as const
     const ask = async (): Promise<unknown> => {
       const { port } = await startServer(folder, { site })
-      return await readValues((await rawRequest(port, { target })).body.toString())
+      return await readValues((await requestTwice(port, { target })).body.toString())
     }
     const expected = { API_URL: 'https://api.example', LIMIT: 3 }
     expect([await ask(), warnings]).toEqual([expected, []])

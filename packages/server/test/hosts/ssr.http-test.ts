@@ -152,6 +152,23 @@ describe('an application module', () => {
     expect(log).toContain('The handler looks like a fetch handler. Export it as `fetch`.')
   })
 
+  test.each([
+    ['loopback', {}, 'http:'],
+    ['loopback', { 'X-Forwarded-Proto': 'https' }, 'https:'],
+    ['loopback', { 'X-Forwarded-Proto': 'HTTPS, http' }, 'https:'],
+    ['loopback', { 'X-Forwarded-Proto': 'gopher' }, 'http:'],
+    ['192.0.2.0/24', { 'X-Forwarded-Proto': 'https' }, 'http:'],
+    [undefined, { 'X-Forwarded-Proto': 'https' }, 'http:'],
+  ])('behind the proxy %s gets the scheme of its client: %j is %s', async (trustProxy, fields, scheme) => {
+    const directory = await writeFixture({
+      'entry.mjs': 'export const fetch = ({ url }) => new Response(url)',
+    })
+    const operations = trustProxy === undefined ? {} : { trustProxy }
+    const { port } = await startServer(build, { ssr: join(directory, 'entry.mjs'), operations })
+    const { body } = await rawRequest(port, { target: '/x', fields })
+    expect(body.toString()).toBe(`${scheme}//example.org/x`)
+  })
+
   test('does not get requests for stale assets, but gets all others below the assets folder', async () => {
     const built = await buildFixture(
       { 'assets/app-1.js': 'script' },

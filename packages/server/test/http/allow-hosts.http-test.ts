@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { buildFixture } from '../support/build-fixture.ts'
 import { rawExchange } from '../support/raw-exchange.ts'
-import { rawRequest } from '../support/raw-request.ts'
+import { requestTwice } from '../support/request-twice.ts'
 import { spawnCommand } from '../support/spawn-command.ts'
 import { type StartedServer, startServer } from '../support/start-server.ts'
 
@@ -14,25 +14,25 @@ beforeAll(async () => {
 
 describe('allowed hosts', () => {
   test.each(['example.com', 'EXAMPLE.COM:8080', 'a.apps.example'])('%s is served', async (host) => {
-    expect((await rawRequest(server.port, { fields: { Host: host } })).status).toBe(200)
+    expect((await requestTwice(server.port, { fields: { Host: host } })).status).toBe(200)
   })
 
   test.each(['evil.example', 'apps.example', 'example.com.evil.example', '127.0.0.1'])(
     '%j gets 421, which caches must not keep',
     async (host) => {
-      const response = await rawRequest(server.port, { fields: { Host: host } })
+      const response = await requestTwice(server.port, { fields: { Host: host } })
       expect([response.status, response.body.toString()]).toEqual([421, '421 Misdirected Request\n'])
       expect(response.field('Cache-Control')).toBe('no-store')
-      const head = await rawRequest(server.port, { method: 'HEAD', fields: { Host: host } })
+      const head = await requestTwice(server.port, { method: 'HEAD', fields: { Host: host } })
       expect([head.status, head.body.length]).toEqual([421, 0])
     },
   )
 
   test('apply to the host of an absolute target (RFC 9112 §3.2.2)', async () => {
     const elsewhere = { target: 'http://evil.example/', fields: { Host: 'example.com' } }
-    expect((await rawRequest(server.port, elsewhere)).status).toBe(421)
+    expect((await requestTwice(server.port, elsewhere)).status).toBe(421)
     const here = { target: 'http://a@example.com:80/', fields: { Host: 'evil.example' } }
-    expect((await rawRequest(server.port, here)).status).toBe(200)
+    expect((await requestTwice(server.port, here)).status).toBe(200)
   })
 
   test('reject requests without a Host', async () => {
@@ -57,7 +57,7 @@ describe('--allow-host', () => {
   ])('come from flags and the environment: %j %j', async (args, env: Record<string, string>) => {
     const command = spawnCommand([directory, '--port', '0', ...args], { env })
     const { port } = await command.listening
-    const statusOf = async (Host: string) => (await rawRequest(port, { fields: { Host } })).status
+    const statusOf = async (Host: string) => (await requestTwice(port, { fields: { Host } })).status
     expect(await Promise.all(['a.example', 'b.example', 'c.example'].map(statusOf))).toEqual([200, 200, 421])
     command.child.kill('SIGTERM')
     await command.exited

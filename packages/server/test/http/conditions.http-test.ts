@@ -4,7 +4,7 @@ import { manifestPath } from '@serve-dist/manifest'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { buildFixture } from '../support/build-fixture.ts'
 import { compressibleText } from '../support/compressible-text.ts'
-import { rawRequest } from '../support/raw-request.ts'
+import { requestTwice } from '../support/request-twice.ts'
 import { type StartedServer, startServer } from '../support/start-server.ts'
 
 const target = '/assets/app-1a2b3c.js'
@@ -24,7 +24,7 @@ beforeAll(async () => {
   streaming = await startServer(directory, { site: { memoryBudget: 0 } })
   const entries = await Promise.all(
     ['identity', 'zstd', 'br', 'gzip'].map(async (coding) => {
-      const response = await rawRequest(server.port, { target, fields: { 'Accept-Encoding': coding } })
+      const response = await requestTwice(server.port, { target, fields: { 'Accept-Encoding': coding } })
       lastModified = response.field('Last-Modified') ?? ''
       return [coding, response.field('ETag') ?? ''] as const
     }),
@@ -42,8 +42,8 @@ function aSecond(later: 1 | -1): string {
 
 async function statusWith(fields: Readonly<Record<string, string>>): Promise<number> {
   const [held, streamed] = await Promise.all([
-    rawRequest(server.port, { target, fields }),
-    rawRequest(streaming.port, { target, fields }),
+    requestTwice(server.port, { target, fields }),
+    requestTwice(streaming.port, { target, fields }),
   ])
   expect(streamed.status).toBe(held.status)
   return held.status
@@ -80,8 +80,8 @@ describe('If-None-Match', () => {
   test.each(['GET', 'HEAD'])('gets a 304 for %s with only the fields of RFC 9110 §15.4.5', async (method) => {
     for (const coding of ['identity', 'zstd', 'br', 'gzip']) {
       const fields = { 'Accept-Encoding': coding }
-      const ok = await rawRequest(server.port, { method, target, fields })
-      const response = await rawRequest(server.port, {
+      const ok = await requestTwice(server.port, { method, target, fields })
+      const response = await requestTwice(server.port, {
         method,
         target,
         fields: { ...fields, 'If-None-Match': tagOf(coding) },
@@ -102,7 +102,7 @@ describe('If-None-Match', () => {
   })
 
   test('of a resource without variants gets a 304 without Vary', async () => {
-    const response = await rawRequest(server.port, {
+    const response = await requestTwice(server.port, {
       target: '/pixels.png',
       fields: { 'If-None-Match': '*' },
     })
@@ -110,10 +110,10 @@ describe('If-None-Match', () => {
   })
 
   test('of the page gets a 304 under every path that serves the page', async () => {
-    const page = await rawRequest(server.port, { target: '/' })
+    const page = await requestTwice(server.port, { target: '/' })
     const fields = { 'If-None-Match': page.field('ETag') ?? '', Accept: 'text/html' }
     for (const path of ['/', '/index.html', '/users/1']) {
-      const response = await rawRequest(server.port, { target: path, fields })
+      const response = await requestTwice(server.port, { target: path, fields })
       expect([path, response.status]).toEqual([path, 304])
     }
   })
@@ -124,7 +124,7 @@ describe('If-None-Match', () => {
       ['/unknown', 404],
       ['/%', 400],
     ] as const) {
-      const response = await rawRequest(server.port, { target: path, fields })
+      const response = await requestTwice(server.port, { target: path, fields })
       expect([path, response.status]).toEqual([path, status])
     }
   })
@@ -176,7 +176,7 @@ describe('If-Match', () => {
     ['the tag of another coding', () => tagOf('br')],
     ['nothing', () => ''],
   ])('of %s is 412 and no-store', async (_what, field) => {
-    const response = await rawRequest(server.port, { target, fields: { 'If-Match': field() } })
+    const response = await requestTwice(server.port, { target, fields: { 'If-Match': field() } })
     expect([response.status, response.field('Cache-Control')]).toEqual([412, 'no-store'])
     expect(response.field('Vary')).toBe('Accept-Encoding')
     expect(response.field('ETag')).toBeUndefined()
@@ -222,19 +222,19 @@ async function startAt(distance: number): Promise<{ port: number; warnings: stri
 describe('a manifest with a time in the future', () => {
   test('sends no Last-Modified later than Date, ignores date conditions, and warns once', async () => {
     const { port, warnings } = await startAt(hour)
-    const answer = await rawRequest(port, { target: '/app.js' })
+    const answer = await requestTwice(port, { target: '/app.js' })
     expect([answer.status, answer.field('Last-Modified')]).toEqual([200, undefined])
     const date = new Date(Date.now() + 2 * hour).toUTCString()
     for (const name of ['If-Modified-Since', 'If-Unmodified-Since']) {
       const fields = { [name]: name === 'If-Modified-Since' ? date : long }
-      expect((await rawRequest(port, { target: '/app.js', fields })).status).toBe(200)
+      expect((await requestTwice(port, { target: '/app.js', fields })).status).toBe(200)
     }
     expect(warnings).toEqual([expect.stringMatching(/ahead of this machine's clock/)])
   })
 
   test('sends its time and supports conditions after that time has passed', async () => {
     const { port, warnings } = await startAt(-hour)
-    const { field } = await rawRequest(port, { target: '/app.js' })
+    const { field } = await requestTwice(port, { target: '/app.js' })
     expect(Date.parse(field('Last-Modified') ?? '')).toBeLessThanOrEqual(Date.parse(field('Date') ?? ''))
     expect(warnings).toEqual([])
   })

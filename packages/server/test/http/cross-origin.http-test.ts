@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { buildFixture } from '../support/build-fixture.ts'
 import { compressibleText } from '../support/compressible-text.ts'
 import type { RawResponse } from '../support/parse-response.ts'
-import { rawRequest } from '../support/raw-request.ts'
+import { requestTwice } from '../support/request-twice.ts'
 import { startServer } from '../support/start-server.ts'
 
 const opened = {
@@ -49,13 +49,13 @@ describe('files for other origins', () => {
     ['a 206', { Range: 'bytes=0-1' }, 206],
     ['a 304', { 'If-None-Match': '*' }, 304],
   ])('allow all origins in %s', async (_what, fields, status) => {
-    const response = await rawRequest(port, { target: '/assets/app.js', fields })
+    const response = await requestTwice(port, { target: '/assets/app.js', fields })
     expect([response.status, crossOriginFieldsOf(response)]).toEqual([status, opened])
     expect(response.field('Vary')).toBe('Accept-Encoding')
   })
 
   test('are only those that match the globs', async () => {
-    const response = await rawRequest(port, { target: '/' })
+    const response = await requestTwice(port, { target: '/' })
     expect(crossOriginFieldsOf(response)).toEqual({
       'Access-Control-Allow-Origin': undefined,
       'Timing-Allow-Origin': undefined,
@@ -64,7 +64,7 @@ describe('files for other origins', () => {
   })
 
   test('answer each preflight, for all methods and fields', async () => {
-    const response = await rawRequest(port, {
+    const response = await requestTwice(port, {
       method: 'OPTIONS',
       target: '/assets/app.js',
       fields: preflight,
@@ -83,14 +83,14 @@ describe('files for other origins', () => {
   test('use the origin of a field rule, also in a preflight', async () => {
     const request = { target: '/fonts/own.woff2' }
     for (const given of [request, { ...request, method: 'OPTIONS', fields: preflight }]) {
-      const response = await rawRequest(port, given)
+      const response = await requestTwice(port, given)
       expect(response.field('Access-Control-Allow-Origin')).toBe('https://a.example')
       expect(response.field('Vary')).toBe('Origin')
     }
   })
 
   test('other files have no preflight: OPTIONS only lists the methods', async () => {
-    const response = await rawRequest(port, { method: 'OPTIONS', target: '/', fields: preflight })
+    const response = await requestTwice(port, { method: 'OPTIONS', target: '/', fields: preflight })
     expect([response.status, response.field('Allow')]).toEqual([204, 'GET, HEAD, OPTIONS'])
     expect(response.fields.filter(([name]) => name.startsWith('Access-'))).toEqual([])
   })

@@ -12,7 +12,7 @@ const rules: ServingRules = {
   cacheControl: { '*.html': { env: 'PAGE_CACHE' } },
 }
 
-describe('{ env } in headers and cacheControl', () => {
+describe('{ env } in rules', () => {
   test('is the value of a variable, which each reload reads again', async () => {
     const directory = await buildFixture({ 'index.html': 'page' })
     const envFile = join(directory, '../rules.env')
@@ -59,6 +59,43 @@ describe('{ env } in headers and cacheControl', () => {
     expect(await server.reload()).toMatchObject({ status: 'swapped' })
     expect((await rawRequest(server.port, { target: '/api/b' })).status).toBe(200)
     expect([first.requests.length, second.requests.length]).toEqual([1, 1])
+  })
+
+  test('is the target of a redirect, or the page of an error', async () => {
+    const directory = await buildFixture({ 'index.html': 'page', 'sorry.html': 'sorry' })
+    const environment = { SITE: 'https://other.example/docs/', PAGE: '/sorry.html', PLACE: '/b?c=:id' }
+    const redirects = [
+      { from: '/old/*', to: { env: 'SITE', path: '/:splat' }, status: 301 },
+      { from: '/docs', to: { env: 'SITE' } },
+      { from: '/a/:id', to: { env: 'PLACE' }, status: 302 },
+      { from: '/item', query: { id: ':id' }, to: { env: 'SITE', path: '/i?n=:id' } },
+      { from: '/down/*', to: { env: 'PAGE' }, status: 503, force: true },
+    ] as const
+    const server = await startServer(directory, { site: { rules: { redirects }, environment } })
+    const answers = [
+      ['/old/x/y?z', 301, 'https://other.example/docs/x/y?z'],
+      ['/docs', 308, 'https://other.example/docs/'],
+      ['/a/7', 302, '/b?c=7'],
+      ['/item?id=7', 308, 'https://other.example/docs/i?n=7'],
+      ['/down/x', 503, undefined],
+    ]
+    for (const [target, status, location] of answers) {
+      const fields = { Accept: 'text/html' }
+      const answer = await rawRequest(server.port, { target: String(target), fields })
+      expect([target, answer.status, answer.field('Location')]).toEqual([target, status, location])
+    }
+    const wrong = { SITE: 'other.example', PAGE: 'https://a.example?b', PLACE: '/:secret' }
+    await expect(
+      startServer(directory, { site: { rules: { redirects }, environment: wrong } }),
+    ).rejects.toMatchObject({
+      code: 'SD_ENVIRONMENT_INVALID',
+      problems: [
+        'SITE: the target of the rule /old/*: expected a path or an http(s) URL, with variables of the rule only',
+        'SITE: the target of the rule /docs: expected a path or an http(s) URL, with variables of the rule only',
+        'PLACE: the target of the rule /a/:id: expected a path or an http(s) URL, with variables of the rule only',
+        'SITE: the target of the rule /item: expected a path or an http(s) URL, with variables of the rule only',
+      ],
+    })
   })
 
   test('rejects other objects', async () => {

@@ -13,7 +13,7 @@ import type { FixtureFiles } from '../support/build-fixture.ts'
 import { compressibleText } from '../support/compressible-text.ts'
 import { replaceBuildIn } from '../support/replace-build-in.ts'
 import { listOpenFilesIn } from '../support/list-open-files-in.ts'
-import { rawRequest } from '../support/raw-request.ts'
+import { requestTwice } from '../support/request-twice.ts'
 import { startListener } from '../support/start-listener.ts'
 import { startServer } from '../support/start-server.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
@@ -122,9 +122,9 @@ describe('hashed files of previous builds and the build ID', () => {
     const server = await startServer(directory, { site })
     await deploy(directory, 2)
     await server.reload()
-    const { status, body } = await rawRequest(server.port, { target: '/old/assets/style-1.css' })
+    const { status, body } = await requestTwice(server.port, { target: '/old/assets/style-1.css' })
     expect([status, String(body)]).toEqual([200, '/* 1 */'])
-    expect((await rawRequest(server.port, { target: '/assets/style-1.css' })).status).toBe(404)
+    expect((await requestTwice(server.port, { target: '/assets/style-1.css' })).status).toBe(404)
   })
 
   test('yield to a different file of the current build with the same name', async () => {

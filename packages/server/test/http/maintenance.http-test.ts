@@ -6,6 +6,7 @@ import { buildFixture } from '../support/build-fixture.ts'
 import { compressibleText } from '../support/compressible-text.ts'
 import { openConnection } from '../support/open-connection.ts'
 import { formatRequest, rawRequest } from '../support/raw-request.ts'
+import { requestTwice } from '../support/request-twice.ts'
 import { startTarget } from '../support/start-target.ts'
 import { type StartedServer, startServer } from '../support/start-server.ts'
 
@@ -61,7 +62,7 @@ describe('a rule with status 503 and force', () => {
 
   test('negotiates the coding of its page, and answers HEAD without a body', async () => {
     const fields = { ...navigation, 'Accept-Encoding': 'gzip' }
-    const whole = await rawRequest(server.port, { fields })
+    const whole = await requestTwice(server.port, { fields })
     expect(whole.field('Content-Encoding')).toBe('gzip')
     const head = await rawRequest(server.port, { method: 'HEAD', fields })
     expect([head.status, head.field('Content-Length')]).toEqual([503, String(whole.body.length)])
@@ -82,7 +83,7 @@ describe('a rule with status 503 and force', () => {
   })
 
   test('lets hashed assets through, and keeps 404 for unknown ones', async () => {
-    const asset = await rawRequest(server.port, { target: '/assets/app-1a2b.js' })
+    const asset = await requestTwice(server.port, { target: '/assets/app-1a2b.js' })
     expect([asset.status, asset.body.toString()]).toEqual([200, 'script'])
     expect((await rawRequest(server.port, { target: '/assets/gone-9z.js' })).status).toBe(404)
   })
@@ -94,7 +95,7 @@ describe('a rule with status 503 and force', () => {
 
   test('ignores conditions and ranges', async () => {
     const fields = { ...navigation, 'If-None-Match': '*', Range: 'bytes=0-1' }
-    expect((await rawRequest(server.port, { fields })).status).toBe(503)
+    expect((await requestTwice(server.port, { fields })).status).toBe(503)
   })
 
   test('takes Retry-After from the headers of its page', async () => {
@@ -121,7 +122,7 @@ describe('a rule with status 503 and force', () => {
   test('covers only its paths', async () => {
     const other = await start({ redirects: [{ ...maintenance, from: '/docs/*' }] })
     const statusOf = async (target: string): Promise<number> =>
-      (await rawRequest(other.port, { target, fields: navigation })).status
+      (await requestTwice(other.port, { target, fields: navigation })).status
     expect(await Promise.all(['/', '/docs/', '/docs', '/docs/x', '/docsx'].map(statusOf))).toEqual([
       200, 503, 503, 503, 200,
     ])
@@ -163,7 +164,7 @@ describe('a rule with status 503 and force', () => {
 
 test('a rule with status 503 and without force answers what the build does not have', async () => {
   const other = await start({ redirects: [{ ...maintenance, force: false }] })
-  expect((await rawRequest(other.port, { target: '/about' })).status).toBe(200)
+  expect((await requestTwice(other.port, { target: '/about' })).status).toBe(200)
   expect((await rawRequest(other.port, { target: '/api' })).status).toBe(503)
   const answer = await rawRequest(other.port, { target: '/unknown', fields: navigation })
   expect([answer.status, answer.body.toString()]).toEqual([503, page])

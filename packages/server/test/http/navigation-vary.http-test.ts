@@ -7,6 +7,7 @@ import { buildFixture } from '../support/build-fixture.ts'
 import { compressibleText } from '../support/compressible-text.ts'
 import { openConnection } from '../support/open-connection.ts'
 import { formatRequest, rawRequest } from '../support/raw-request.ts'
+import { requestTwice } from '../support/request-twice.ts'
 import { startListener } from '../support/start-listener.ts'
 import { startServer } from '../support/start-server.ts'
 
@@ -48,7 +49,7 @@ describe('Vary under a path with a fallback', () => {
     ['no coding at all', { ...navigation, 'Accept-Encoding': '*;q=0' }, 406],
   ])('names the fields that identified a navigation, for %s', async (_what, fields, status) => {
     for (const method of status === 206 || status === 416 ? ['GET'] : ['GET', 'HEAD']) {
-      const response = await rawRequest(port, { method, target: '/users/1', fields })
+      const response = await requestTwice(port, { method, target: '/users/1', fields })
       const codings = status === 404 ? '' : 'Accept-Encoding, '
       expect([response.status, response.field('Vary')]).toEqual([status, codings + both])
     }
@@ -89,7 +90,7 @@ describe('Vary under a path with a fallback', () => {
     ['/a//b', navigation, 404, undefined],
     ['/about/', navigation, 308, undefined],
   ])('is not on %s (%j)', async (target, fields, status, vary) => {
-    const response = await rawRequest(port, { target, fields })
+    const response = await requestTwice(port, { target, fields })
     expect([response.status, response.field('Vary')]).toEqual([status, vary])
   })
 
@@ -116,7 +117,7 @@ describe('Vary under a path with a fallback', () => {
   ])('with %s', async (_what, more, rules, forNavigation, forScript) => {
     const started = await start(more, rules)
     const seen = [navigation, script].map(async (fields) =>
-      (await rawRequest(started, { target: '/users/1', fields })).field('Vary'),
+      (await requestTwice(started, { target: '/users/1', fields })).field('Vary'),
     )
     expect(await Promise.all(seen)).toEqual([forNavigation, forScript])
   })

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { buildFixture } from '../support/build-fixture.ts'
-import { rawRequest } from '../support/raw-request.ts'
+import { requestTwice } from '../support/request-twice.ts'
 import { type StartedServer, startServer } from '../support/start-server.ts'
 
 const redirects = `
@@ -31,7 +31,7 @@ beforeAll(async () => {
 })
 
 async function answerTo(target: string): Promise<readonly [number, string | undefined]> {
-  const answer = await rawRequest(server.port, { target })
+  const answer = await requestTwice(server.port, { target })
   return [answer.status, answer.field('Location')]
 }
 
@@ -92,13 +92,19 @@ describe('a redirect by query', () => {
       expect(await answerTo('/')).toEqual([200, undefined])
       expect(await answerTo('/?page=42')).toEqual([200, undefined])
       expect(await answerTo('/plain?id=1')).toEqual([200, undefined])
-      expect((await rawRequest(server.port, { target: '/app.js?v=old' })).body.toString()).toBe('old script')
-      expect((await rawRequest(server.port, { target: '/app.js?v=new' })).body.toString()).toBe('new script')
+      expect((await requestTwice(server.port, { target: '/app.js?v=old' })).body.toString()).toBe(
+        'old script',
+      )
+      expect((await requestTwice(server.port, { target: '/app.js?v=new' })).body.toString()).toBe(
+        'new script',
+      )
     }
   })
 
   test('answers other methods like those of other redirects', async () => {
-    expect((await rawRequest(server.port, { method: 'POST', target: '/item.php?id=7' })).status).toBe(405)
-    expect((await rawRequest(server.port, { method: 'OPTIONS', target: '/item.php?id=7' })).status).toBe(204)
+    expect((await requestTwice(server.port, { method: 'POST', target: '/item.php?id=7' })).status).toBe(405)
+    expect((await requestTwice(server.port, { method: 'OPTIONS', target: '/item.php?id=7' })).status).toBe(
+      204,
+    )
   })
 })

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { buildFixture } from '../support/build-fixture.ts'
 import { compressibleText } from '../support/compressible-text.ts'
-import { rawRequest } from '../support/raw-request.ts'
+import { requestTwice } from '../support/request-twice.ts'
 import { type StartedServer, startServer } from '../support/start-server.ts'
 
 const text = compressibleText(200_000)
@@ -22,7 +22,7 @@ describe.each([
   ['streamed', () => streamed],
 ])('a range, %s', (_how, serverOf) => {
   const request = (fields: Readonly<Record<string, string>>, path = target) =>
-    rawRequest(serverOf().port, { target: path, fields })
+    requestTwice(serverOf().port, { target: path, fields })
 
   test.each([
     ['bytes=0-0', 0, 0],
@@ -186,7 +186,7 @@ describe('Accept-Ranges', () => {
     ['br', undefined],
     ['gzip', undefined],
   ])('of a 200 in %s is %s', async (coding, value) => {
-    const response = await rawRequest(held.port, { target, fields: { 'Accept-Encoding': coding } })
+    const response = await requestTwice(held.port, { target, fields: { 'Accept-Encoding': coding } })
     expect(response.field('Accept-Ranges')).toBe(value)
   })
 })

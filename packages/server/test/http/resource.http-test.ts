@@ -2,7 +2,8 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { buildFixture } from '../support/build-fixture.ts'
 import { compressibleText } from '../support/compressible-text.ts'
 import { openConnection } from '../support/open-connection.ts'
-import { formatRequest, rawRequest } from '../support/raw-request.ts'
+import { formatRequest } from '../support/raw-request.ts'
+import { requestTwice } from '../support/request-twice.ts'
 import { type StartedServer, startServer } from '../support/start-server.ts'
 
 const navigation = { 'Sec-Fetch-Mode': 'navigate' }
@@ -51,7 +52,7 @@ describe('a single-page application', () => {
   })
 
   test.each(names)('serves the file %s under its encoded name', async (name) => {
-    const response = await rawRequest(server.port, { target: `/names/${encodeURIComponent(name)}` })
+    const response = await requestTwice(server.port, { target: `/names/${encodeURIComponent(name)}` })
     expect([response.status, response.body.toString()]).toEqual([200, name])
   })
 
@@ -82,7 +83,7 @@ describe('a single-page application', () => {
     ["a user's own compressed file", '/data.csv.gz', 'application/gzip'],
     ['.well-known', '/.well-known/security.txt', 'text/plain; charset=utf-8'],
   ])('answers %s (%s) with 200', async (_what, target, type) => {
-    const response = await rawRequest(server.port, { target })
+    const response = await requestTwice(server.port, { target })
     expect([response.status, response.field('Content-Type')]).toEqual([200, type])
     expect(response.field('X-Content-Type-Options')).toBe('nosniff')
     expect(response.field('Content-Encoding')).toBeUndefined()
@@ -98,7 +99,7 @@ describe('a single-page application', () => {
     ['an absolute form, by path alone', 'http://evil.example/docs?a', '/docs/?a'],
     ['a query that would be another host', '/docs?//evil.example', '/docs/?//evil.example'],
   ])('redirects %s: %s → %s', async (_what, target, location) => {
-    const response = await rawRequest(server.port, { target })
+    const response = await requestTwice(server.port, { target })
     expect([response.status, response.field('Location')]).toEqual([308, location])
     expect(response.field('Cache-Control')).toBe('no-cache')
     expect(response.field('Content-Length')).toBe('0')
@@ -111,7 +112,7 @@ describe('a single-page application', () => {
     ['an encoded line feed', '/about%0a'],
     ['octets that are no UTF-8', '/%ff%fe'],
   ])('answers %s with 400', async (_what, target) => {
-    const response = await rawRequest(server.port, { target, fields: navigation })
+    const response = await requestTwice(server.port, { target, fields: navigation })
     expect([response.status, response.field('Cache-Control')]).toEqual([400, 'no-store'])
   })
 
@@ -127,7 +128,7 @@ describe('a single-page application', () => {
     ['a backslash', '/docs\\guide'],
     ['two slashes and a folder', '//docs'],
   ])('answers %s with 404, even to a navigation', async (_what, target) => {
-    const response = await rawRequest(server.port, { target, fields: navigation })
+    const response = await requestTwice(server.port, { target, fields: navigation })
     expect([response.status, response.field('Cache-Control')]).toEqual([404, 'no-store'])
   })
 
@@ -148,7 +149,7 @@ describe('a single-page application', () => {
     ['a missing asset', '/assets/app-old.js'],
     ['an unknown path', '/unknown'],
   ])('answers %s with 404 and no-store', async (_what, target) => {
-    const response = await rawRequest(server.port, { target, fields: byFetch })
+    const response = await requestTwice(server.port, { target, fields: byFetch })
     expect([response.status, response.field('Cache-Control')]).toEqual([404, 'no-store'])
     // Outside the assets, a navigation would get the page.
     const isAsset = target.startsWith('/assets/')
@@ -166,7 +167,7 @@ describe('a single-page application', () => {
     ['a client that accepts any type', '/v1.2/users', { Accept: '*/*' }],
     ['a client without either field', '/users/', {}],
   ])('answers %s to an unknown path (%s) with the page', async (_what, target, fields) => {
-    const response = await rawRequest(server.port, { target, fields })
+    const response = await requestTwice(server.port, { target, fields })
     expect([response.status, response.field('Content-Type')]).toEqual([200, html])
     expect(response.field('Cache-Control')).toBe('no-cache')
     expect(response.body.toString()).toMatch(/^<!doctype html>/)
@@ -182,7 +183,7 @@ describe('a single-page application', () => {
     ['an unknown path, by a client of data', '/users', { Accept: 'application/json' }],
     ['an unknown path, by one that refuses HTML', '/users', { Accept: 'text/html;q=0, */*' }],
   ])('never answers %s (%s) with the page', async (_what, target, fields) => {
-    const response = await rawRequest(server.port, { target, fields })
+    const response = await requestTwice(server.port, { target, fields })
     expect([response.status, response.field('Cache-Control')]).toEqual([404, 'no-store'])
   })
 })
@@ -216,12 +217,12 @@ describe('an application of several pages', () => {
     ['/assets/a.js', 404],
     ['/application/about', 404],
   ])('is served below its base: %s → %d', async (target, status) => {
-    const response = await rawRequest(server.port, { target })
+    const response = await requestTwice(server.port, { target })
     expect(response.status).toBe(status)
   })
 
   test('redirects the base without its slash, and keeps the query', async () => {
-    const response = await rawRequest(server.port, { target: '/app?a=b' })
+    const response = await requestTwice(server.port, { target: '/app?a=b' })
     expect(response.field('Location')).toBe('/app/?a=b')
   })
 
@@ -229,7 +230,7 @@ describe('an application of several pages', () => {
     ['identity', undefined],
     ['br', 'br'],
   ])('answers a navigation to an unknown path with its 404 page in %s', async (coding, encoding) => {
-    const response = await rawRequest(server.port, {
+    const response = await requestTwice(server.port, {
       target: '/app/unknown',
       fields: { ...navigation, 'Accept-Encoding': coding },
     })
@@ -249,12 +250,12 @@ describe('an application of several pages', () => {
       { ...navigation, 'Accept-Encoding': '*;q=0' },
     ],
   ])('answers %s with a plain 404', async (_what, target, fields) => {
-    const response = await rawRequest(server.port, { target, fields })
+    const response = await requestTwice(server.port, { target, fields })
     expect([response.status, response.field('Content-Type')]).toEqual([404, 'text/plain; charset=utf-8'])
   })
 
   test('serves the 404 page itself like any page', async () => {
-    const response = await rawRequest(server.port, { target: '/app/404' })
+    const response = await requestTwice(server.port, { target: '/app/404' })
     expect([response.status, response.field('Cache-Control')]).toEqual([200, 'no-cache'])
   })
 })
@@ -263,7 +264,7 @@ describe('the other fallbacks', () => {
   test('a single-page application with a 404 page has no fallback', async () => {
     const directory = await buildFixture({ 'index.html': 'i', '404.html': 'gone' }, { appType: 'spa' })
     const { port } = await startServer(directory)
-    const response = await rawRequest(port, { target: '/users', fields: navigation })
+    const response = await requestTwice(port, { target: '/users', fields: navigation })
     expect([response.status, response.body.toString()]).toEqual([404, 'gone'])
   })
 
@@ -276,7 +277,7 @@ describe('the other fallbacks', () => {
   ] as const)('of a build of type %s, fallback %s: %d', async (appType, fallback, status) => {
     const directory = await buildFixture({ 'index.html': 'i', 'a.html': 'a' }, { appType })
     const { port } = await startServer(directory, { handler: fallback === undefined ? {} : { fallback } })
-    const response = await rawRequest(port, { target: '/users', fields: navigation })
+    const response = await requestTwice(port, { target: '/users', fields: navigation })
     expect(response.status).toBe(status)
   })
 
@@ -296,9 +297,9 @@ describe('the other fallbacks', () => {
       const directory = await buildFixture(files, { appType })
       const rules = fallback === undefined ? {} : { fallback }
       const { port } = await startServer(directory, { site: { rules } })
-      const response = await rawRequest(port, { target: '/users', fields: navigation })
+      const response = await requestTwice(port, { target: '/users', fields: navigation })
       expect([response.status, response.body.toString()]).toEqual([status, body])
-      const script = await rawRequest(port, { target: '/users.js', fields: { Accept: '*/*' } })
+      const script = await requestTwice(port, { target: '/users.js', fields: { Accept: '*/*' } })
       expect([script.status, script.body.toString()]).toEqual([404, '404 Not Found\n'])
     },
   )
@@ -346,7 +347,7 @@ describe('the other fallbacks', () => {
       site: { rules, onWarning: (warning) => warnings.push(warning) },
     })
     for (const target of ['/', '/users']) {
-      const response = await rawRequest(port, { target, fields: navigation })
+      const response = await requestTwice(port, { target, fields: navigation })
       expect([response.status, response.body.toString()]).toEqual([200, 'shell'])
     }
     expect(warnings).toEqual([])
@@ -364,8 +365,8 @@ describe('a client route below the assets folder', () => {
     ['a rule for another route', '/assets/:id/edit /index.html 200', '/assets/42', 404],
   ])('answers a navigation by %s: %s', async (_what, rule, target, status) => {
     const { port } = await startServer(await buildFixture({ ...files, _redirects: rule }, options))
-    expect((await rawRequest(port, { target, fields: navigation })).status).toBe(status)
-    const script = await rawRequest(port, {
+    expect((await requestTwice(port, { target, fields: navigation })).status).toBe(status)
+    const script = await requestTwice(port, {
       target: '/assets/old.js',
       fields: { 'Sec-Fetch-Mode': 'no-cors' },
     })

@@ -4,7 +4,7 @@ import { precompress } from '@serve-dist/precompress'
 import { describe, expect, test, vi } from 'vitest'
 import { serve } from '../../src/serve/serve.ts'
 import { buildFixture, type FixtureFiles } from '../support/build-fixture.ts'
-import { rawRequest } from '../support/raw-request.ts'
+import { requestTwice } from '../support/request-twice.ts'
 import { spawnCommand } from '../support/spawn-command.ts'
 import { type StartedServer, startServer } from '../support/start-server.ts'
 
@@ -39,7 +39,7 @@ async function startBoth(directories: readonly string[]): Promise<StartedServer>
 const navigation = { Accept: 'text/html' }
 
 async function bodyOf(server: { readonly port: number }, target: string): Promise<string> {
-  return (await rawRequest(server.port, { target, fields: navigation })).body.toString()
+  return (await requestTwice(server.port, { target, fields: navigation })).body.toString()
 }
 
 describe('several builds', () => {
@@ -65,14 +65,14 @@ describe('several builds', () => {
   test('have their own rules', async () => {
     const server = await startBoth([await buildApp(), await buildAdmin()])
     const locationOf = async (target: string) => {
-      const answer = await rawRequest(server.port, { target })
+      const answer = await requestTwice(server.port, { target })
       return [answer.status, answer.field('Location')]
     }
     expect(await locationOf('/old')).toEqual([301, '/new'])
     expect(await locationOf('/admin/old')).toEqual([302, '/admin/new'])
     expect(await locationOf('/admin')).toEqual([308, '/admin/'])
-    expect((await rawRequest(server.port, { target: '/admin/' })).field('X-Frame-Options')).toBe('DENY')
-    expect((await rawRequest(server.port, { target: '/' })).field('X-Frame-Options')).toBeUndefined()
+    expect((await requestTwice(server.port, { target: '/admin/' })).field('X-Frame-Options')).toBe('DENY')
+    expect((await requestTwice(server.port, { target: '/' })).field('X-Frame-Options')).toBeUndefined()
   })
 
   test('protect only the build whose rules ask for credentials', async () => {
@@ -84,7 +84,7 @@ describe('several builds', () => {
       directory: [await buildApp(), admin],
       site: { environment: { SITE_PASSWORD: 'anna:a' } },
     } as object)
-    const statusOf = async (target: string) => (await rawRequest(server.port, { target })).status
+    const statusOf = async (target: string) => (await requestTwice(server.port, { target })).status
     for (let round = 0; round < 3; round += 1) {
       expect(await Promise.all(['/', '/old', '/assets/app-1a2b.js'].map(statusOf))).toEqual([200, 301, 200])
       const paths = ['/admin', '/admin/', '/admin/x', '/%61dmin/', '//admin/', '/a/../admin/']

@@ -113,6 +113,8 @@ describe('the operations listener', () => {
 
   test('reports not ready while responses finish during a stop, and closes after them', async () => {
     const server = await startWatched()
+    // The native engine answers only hosts that Node has seen.
+    await rawRequest(server.port)
     const connection = await openConnection(server.port)
     connection.send(formatRequest({ target: '/large.bin' }))
     await once(connection.socket, 'data')
@@ -340,6 +342,8 @@ describe('/metrics', () => {
 
   test('counts requests whose client leaves, and requests in progress', async () => {
     const { port, opsPort } = await startWatched()
+    // The native engine answers only hosts that Node has seen.
+    await rawRequest(port)
     const connection = await openConnection(port)
     connection.send(formatRequest({ target: '/large.bin' }))
     await once(connection.socket, 'data')

@@ -18,7 +18,7 @@ const introduction = `# The command line
 
 <!-- Made from packages/server/src/command/flags.ts: pnpm exec vitest run --project unit cli-document -u -->
 
-- \`serve-dist [dir]\` serves a build: [options](#serve-dist-dir).
+- \`serve-dist [dir...]\` serves a build, or several: [options](#serve-dist-dir).
 - \`serve-dist compress [dir]\` compresses a folder that is already built, and writes its manifest:
   [options](#serve-dist-compress-dir).
 - \`serve-dist report [dir]\` shows the size of a build: [options](#serve-dist-report-dir).
@@ -52,7 +52,7 @@ The command writes an error to standard error and exits with code 1. The message
 test('docs/cli.md has every flag of the command', async () => {
   const document = [
     introduction,
-    '## `serve-dist [dir]`',
+    '## `serve-dist [dir...]`',
     ...sectionOf(serveFlags, '###'),
     '## `serve-dist compress [dir]`',
     ...sectionOf(compressFlags),

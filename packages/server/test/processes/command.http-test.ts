@@ -164,7 +164,7 @@ describe('serve-dist', () => {
     const { code, stdout, stderr } = await spawnCommand(['--help', 'all']).exited
     expect([code, stderr]).toEqual([0, ''])
     for (const part of [
-      '[dir]',
+      '[dir...]',
       ...Object.keys(serveFlags).map(flagName),
       'env: PORT',
       '4173',
@@ -214,7 +214,7 @@ describe('serve-dist', () => {
       {},
       /: --csp: expected one of enforce, report-only, off, found "strict"\n/,
     ],
-    ['two folders', ['a', 'b'], {}, /: expected \[dir\], found "a" "b"\n/],
+    ['a missing folder of two', ['.', 'b'], {}, /: b: the folder does not exist\. Build first, .+\n/],
     [
       'all invalid arguments at once',
       ['--grace', 'soon', '--fallback', 'q', '--nonsense'],
@@ -245,7 +245,7 @@ describe('serve-dist', () => {
       'a name that may be a folder or an address',
       ['--host', 'web', '--port', '0'],
       {},
-      /: expected \[dir\], found ".+" "web"\. If web is a host name, write --host=web\n/,
+      /: web: the folder does not exist\. .+ If web is a host name, write --host=web\n/,
     ],
     [
       'a host that is not an address of this machine',

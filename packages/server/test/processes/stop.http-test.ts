@@ -7,7 +7,7 @@ import { buildFixture } from '../support/build-fixture.ts'
 import { waitForReset } from '../support/wait-for-reset.ts'
 import { openConnection } from '../support/open-connection.ts'
 import { openListeningSocket } from '../support/open-listening-socket.ts'
-import { formatRequest } from '../support/raw-request.ts'
+import { formatRequest, rawRequest } from '../support/raw-request.ts'
 import { spawnCommand } from '../support/spawn-command.ts'
 import type { StartedServer } from '../support/start-server.ts'
 import { testedEngine } from '../support/tested-engine.ts'
@@ -31,7 +31,10 @@ async function start({
   largestBody = 0,
 }: StartOptions = {}): Promise<StartedServer> {
   const server = await serve({ directory, port: 0, gracePeriod, engine: testedEngine, site: { largestBody } })
-  return { ...server, port: Number(new URL(server.url).port) }
+  const port = Number(new URL(server.url).port)
+  // The native engine answers only hosts that Node has seen.
+  await rawRequest(port)
+  return { ...server, port }
 }
 
 /** Returns the results of clients that connect while a server stops. */
@@ -192,7 +195,7 @@ describe('close', () => {
     async (version) => {
       const server = await start({ gracePeriod: 200, largestBody: Infinity })
       const socket = connect({ port: server.port, host: '127.0.0.1', allowHalfOpen: true })
-      socket.write(`GET /large.bin HTTP/${version}\r\nHost: a\r\n\r\n`)
+      socket.write(formatRequest({ target: '/large.bin', version: `HTTP/${version}` }))
       await once(socket, 'readable')
       await server.close()
       let received = 0

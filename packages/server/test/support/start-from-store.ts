@@ -45,6 +45,8 @@ export async function start(place: StoreFixture, options: ServeOptions = {}): Pr
   })
   onTestFinished(() => server.close())
   const get: StoreServer['get'] = (path, headers = {}) => fetch(new URL(path, server.url), { headers })
+  // The native engine answers only fields that Node has seen.
+  await get('/').then((response) => response.arrayBuffer())
   return { server, warnings, problems, get }
 }
 

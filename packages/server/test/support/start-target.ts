@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { createServer, type Socket } from 'node:net'
+import { createServer as createTlsServer } from 'node:tls'
 import { afterAll } from 'vitest'
 
 /** A request as its octets arrived. */
@@ -33,6 +34,10 @@ interface TargetOptions {
   /** The path of a unix socket to listen on. */
   readonly path?: string
   readonly port?: number
+  /** @default '127.0.0.1' */
+  readonly host?: string
+  /** The certificate for TLS. */
+  readonly tls?: { readonly cert: string; readonly key: string }
 }
 
 const stopping: (() => void)[] = []
@@ -50,12 +55,12 @@ export const ok = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok'
  */
 export async function startTarget(
   answer: (request: ReceivedRequest, socket: Socket) => void = (_request, socket) => void socket.write(ok),
-  { onHead, path, port: wanted = 0 }: TargetOptions = {},
+  { onHead, path, port: wanted = 0, host = '127.0.0.1', tls }: TargetOptions = {},
 ): Promise<Target> {
   const requests: ReceivedRequest[] = []
   const sockets = new Set<Socket>()
   let connections = 0
-  const server = createServer((socket) => {
+  const accept = (socket: Socket): void => {
     connections += 1
     sockets.add(socket)
     let received = ''
@@ -78,8 +83,9 @@ export async function startTarget(
         answer(parsed.request, socket)
       }
     })
-  })
-  server.listen(path ?? { port: wanted, host: '127.0.0.1' })
+  }
+  const server = tls === undefined ? createServer(accept) : createTlsServer(tls, accept)
+  server.listen(path ?? { port: wanted, host })
   await once(server, 'listening')
   stopping.push(() => {
     server.close()

@@ -11,8 +11,9 @@ import { dialTls } from '../support/dial-tls.ts'
 import { http2Request } from '../support/http2-request.ts'
 import { makeCertificate, writeCertificate } from '../support/make-certificate.ts'
 import { openConnection } from '../support/open-connection.ts'
-import { formatRequest, rawRequest } from '../support/raw-request.ts'
+import { formatRequest, type RawRequest, rawRequest } from '../support/raw-request.ts'
 import { pemToBase64, readPeerCertificate } from '../support/read-peer-certificate.ts'
+import { requestTwice } from '../support/request-twice.ts'
 import { startListener } from '../support/start-listener.ts'
 import { startServer } from '../support/start-server.ts'
 import { testedEngine } from '../support/tested-engine.ts'
@@ -47,23 +48,23 @@ describe('serve over TLS', () => {
   })
 
   test.each([
-    ['HTTP/1.1', (port: number) => rawRequest(port, {}, dialTls)],
-    ['HTTP/2', (port: number) => http2Request(port)],
+    ['HTTP/1.1', (port: number, request: RawRequest) => rawRequest(port, request, dialTls)],
+    ['HTTP/2', http2Request],
   ])('sends Strict-Transport-Security if it is configured, over %s', async (_version, ask) => {
     const [with_, without] = await Promise.all([
       startServer(directory, { tls: { ...files, hsts: '1y' } }),
       startServer(directory, { tls: files }),
     ])
     const name = 'Strict-Transport-Security'
-    expect((await ask(with_.port)).field(name)).toBe('max-age=31536000')
-    expect((await ask(without.port)).field(name)).toBeUndefined()
+    expect((await requestTwice(with_.port, {}, ask)).field(name)).toBe('max-age=31536000')
+    expect((await requestTwice(without.port, {}, ask)).field(name)).toBeUndefined()
   })
 
   test('lets a rule for Strict-Transport-Security override it', async () => {
     const rules = { headers: { 'about.html': { 'Strict-Transport-Security': 'max-age=1' } } }
     const { port } = await startServer(directory, { tls: { ...files, hsts: '1y' }, site: { rules } })
     const ask = async (target: string) =>
-      (await http2Request(port, { target })).field('Strict-Transport-Security')
+      (await requestTwice(port, { target }, http2Request)).field('Strict-Transport-Security')
     expect([await ask('/'), await ask('/about')]).toEqual(['max-age=31536000', 'max-age=1'])
   })
 

@@ -203,6 +203,54 @@ describe('an application behind the build, over HTTP/2', () => {
     stderr.mockRestore()
   })
 
+  test('gets ERR_INVALID_CHAR from methods of `response.stream`, and its session continues', async () => {
+    const port = await serveWith(
+      `const x = 'a\\x01b'
+      let running
+      export default ({ url }, { stream }) => {
+        const codes = []
+        const call = (name, ...given) => {
+          try { stream[name](...given) } catch ({ code }) { codes.push(code) }
+        }
+        if (url === '/api') {
+          call('additionalHeaders', { ':status': 103, x })
+          call('respond', { ':status': 200, x })
+          call('respond', { ':status': 200, x: ['a', x] })
+          call('respondWithFile', process.execPath, { x })
+          call('respondWithFD', 0, { x })
+          stream.respond({ ':status': 200, 'x-own': 'yes' })
+          return stream.end(JSON.stringify(codes))
+        }
+        stream.respond({ ':status': 200 }, { waitForTrailers: true })
+        // Node's response has a listener that sends its own trailers.
+        stream.removeAllListeners('wantTrailers').on('wantTrailers', () => stream.sendTrailers({ x: url === '/bad' ? x : 'end' }))
+        if (url === '/running') {
+          running = stream
+          return stream.write('part')
+        }
+        if (url === '/good') running.end()
+        stream.end('part')
+      }`,
+    )
+    const invalid = 'ERR_INVALID_CHAR'
+    const { headers, body } = await ask(port, {})
+    expect([headers['x-own'], JSON.parse(body.toString())]).toEqual([
+      'yes',
+      Array.from({ length: 5 }, () => invalid),
+    ])
+    const session = connectHttp2(`https://127.0.0.1:${port}`, { rejectUnauthorized: false })
+    const running = session.request({ ':path': '/running' })
+    await once(running, 'response')
+    const bad = session.request({ ':path': '/bad' })
+    await expect(buffer(bad)).rejects.toThrow('NGHTTP2_INTERNAL_ERROR')
+    const good = session.request({ ':path': '/good' })
+    const trailers = once(good, 'trailers')
+    expect((await buffer(good)).toString()).toBe('part')
+    expect((await trailers)[0]).toMatchObject({ x: 'end' })
+    expect((await buffer(running)).toString()).toBe('part')
+    session.destroy()
+  })
+
   test('has its stream reset with an error if it destroys its response', async () => {
     const stderr = vi.spyOn(process.stderr, 'write').mockReturnValue(true)
     const port = await serveWith('export default (req, res) => { res.write("part", () => res.destroy()) }')

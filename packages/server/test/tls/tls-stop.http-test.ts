@@ -11,7 +11,7 @@ import { dialTls } from '../support/dial-tls.ts'
 import { writeCertificate } from '../support/make-certificate.ts'
 import { openConnection } from '../support/open-connection.ts'
 import { frameTypes, openRawHttp2 } from '../support/open-raw-http2.ts'
-import { formatRequest } from '../support/raw-request.ts'
+import { formatRequest, rawRequest } from '../support/raw-request.ts'
 import type { StartedServer } from '../support/start-server.ts'
 import { startTlsServer } from '../support/start-tls-server.ts'
 import { testedEngine } from '../support/tested-engine.ts'
@@ -46,7 +46,11 @@ async function start({
     engine: testedEngine,
     site: { largestBody },
   })
-  return { ...server, port: Number(new URL(server.url).port) }
+  const port = Number(new URL(server.url).port)
+  // The native engine answers only hosts that Node has seen.
+  for (const Host of ['example.org', 'localhost', `127.0.0.1:${port}`])
+    await rawRequest(port, { fields: { Host } }, dialTls)
+  return { ...server, port }
 }
 
 async function openSession(port: number): Promise<ClientHttp2Session> {

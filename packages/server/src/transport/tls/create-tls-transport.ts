@@ -76,6 +76,10 @@ export function createTlsTransport(
     scheme: 'https',
     server,
     listen: (address) => listen({ server, scheme: 'https' }, address),
+    takeUploadsAndUpgrades() {
+      http1.takeUploadsAndUpgrades()
+      http2.takeUploads()
+    },
     setCredentials: (next) => server.setSecureContext(secureContextOf(next)),
     async drain(gracePeriod) {
       const deadline = setTimeout(() => {

@@ -1,7 +1,7 @@
-import { validateHeaderName, validateHeaderValue } from 'node:http'
 import { constants, type Http2ServerRequest, Http2ServerResponse } from 'node:http2'
 import { callMethodOf, markEnded, rejectWriteAfterEnd } from '../../send/intercept.ts'
 import { minimumReservation } from '../../send/reserve-memory.ts'
+import { expectValidField, expectValidFields } from './valid-fields.ts'
 import { isEndedWithPendingSlices, hasPendingSlices, sliceSize, writeInSlices } from './write-in-slices.ts'
 
 /** A response over HTTP/2. */
@@ -110,25 +110,6 @@ const connectionFields: ReadonlySet<string> = new Set([
   'transfer-encoding',
   'upgrade',
 ])
-
-/** Checks the fields of a head: an object, names and values in turn, or pairs of them. */
-function expectValidFields(fields: unknown): void {
-  if (typeof fields !== 'object' || fields === null) return
-  const list: readonly unknown[] = Array.isArray(fields) ? fields : Object.entries(fields).flat()
-  if (Array.isArray(list[0])) for (const pair of list) expectValidFields(pair)
-  else for (let at = 0; at < list.length; at += 2) expectValidField(String(list[at]), list[at + 1])
-}
-
-/**
- * Throws the errors that Node throws over HTTP/1.1. Over HTTP/2, Node would send the octets, and a proxy may
- * end the session because of them.
- */
-function expectValidField(name: string, value: unknown): void {
-  // Node rejects pseudo-fields and missing values with errors of HTTP/2.
-  if (!name.startsWith(':')) validateHeaderName(name)
-  for (const text of Array.isArray(value) ? value : [value])
-    if (typeof text === 'string') validateHeaderValue(name, text)
-}
 
 /**
  * Ignores `writableEnded` of this response, because a response that is being compressed is ended and still

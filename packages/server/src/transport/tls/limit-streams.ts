@@ -31,9 +31,12 @@ interface OpenStream {
   sent: number
 }
 
-/** Enforces the limits of a server's streams. */
-export function limitStreams(limits: ConnectionLimits, takesUploads: boolean): StreamLimiter {
-  const receivingLimit = takesUploads ? limits.uploadTimeout : limits.requestTimeout
+/**
+ * Enforces the limits of a server's streams.
+ *
+ * @param receivingLimit - returns the milliseconds for a request's body without progress.
+ */
+export function limitStreams(limits: ConnectionLimits, receivingLimit: () => number): StreamLimiter {
   const streams = new Map<ServerHttp2Stream, OpenStream>()
   const sessions = new Map<Http2Session, Set<ServerHttp2Stream>>()
 
@@ -93,7 +96,7 @@ export function limitStreams(limits: ConnectionLimits, takesUploads: boolean): S
       const now = performance.now()
       for (const [stream, open] of streams) {
         noteProgress(stream, open, now)
-        const isLate = now - open.receivingSince > receivingLimit && isIncomplete(stream)
+        const isLate = now - open.receivingSince > receivingLimit() && isIncomplete(stream)
         if (isLate || now - open.sendingSince > limits.socketTimeout) cancel(stream)
       }
     },

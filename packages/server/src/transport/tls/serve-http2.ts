@@ -15,6 +15,7 @@ import {
 import { http2Limits } from '../../protocol/http2-limits.ts'
 import { createRefusingListener } from '../create-refusing-listener.ts'
 import type { RequestListener, TransportOptions } from '../transport.ts'
+import { checkStreamFields } from './check-stream-fields.ts'
 import { Http2Request } from './http2-request.ts'
 import { Http2Response } from './http2-response.ts'
 import { limitSession } from './limit-session.ts'
@@ -33,6 +34,8 @@ export interface Http2Sessions {
    * §8.1).
    */
   readonly breakOff: () => void
+  /** Gives requests the time of uploads from now on. */
+  readonly takeUploads: () => void
   /** Stops enforcing limits. */
   readonly stop: () => void
 }
@@ -54,11 +57,12 @@ export function http2ServerOptions(
 export function serveHttp2(
   server: Http2Server | Http2SecureServer,
   listener: RequestListener,
-  { limits = connectionLimits, takesUploads, watcher }: TransportOptions,
+  { limits = connectionLimits, takesUploads: takesUploadsAtStart, watcher }: TransportOptions,
 ): Http2Sessions {
+  let takesUploads = takesUploadsAtStart
   const refusals = { 400: createRefusingListener(400, watcher), 431: createRefusingListener(431, watcher) }
   const sessions = new Set<ServerHttp2Session>()
-  const streams = limitStreams(limits, takesUploads)
+  const streams = limitStreams(limits, () => (takesUploads ? limits.uploadTimeout : limits.requestTimeout))
   const silence = limitIdleSessions(limits, streams)
   let isClosing = false
 
@@ -69,6 +73,7 @@ export function serveHttp2(
     if (isClosing) closeAfterRequest(session)
   })
   server.on('stream', (stream) => {
+    checkStreamFields(stream)
     if (stream.session !== undefined) streams.add(stream, stream.session)
   })
   server.on('request', (request: Http2Request, response: Http2Response) => {
@@ -97,6 +102,9 @@ export function serveHttp2(
       for (const session of sessions) {
         for (const stream of streams.of(session)) stream.close(constants.NGHTTP2_INTERNAL_ERROR)
       }
+    },
+    takeUploads() {
+      takesUploads = true
     },
     stop: () => clearInterval(sweeping),
   }
