@@ -27,7 +27,7 @@ const http = 'packages/server/test'
 const runtimes = `${http}/hosts/runtimes.http-test.ts`
 const differential = `${http}/native/differential*.http-test.ts`
 const copiedBuilds = `${http}/processes/copied-builds.http-test.ts`
-const soaking = `${http}/**/{soak,soak-stalled,stalled-clients,stalled-tls-clients,swap-builds,rollback}.slow-test.ts`
+const soaking = `${http}/**/{soak,soak-stalled,stalled-clients,stalled-tls-clients,proxy-memory,swap-builds,rollback}.slow-test.ts`
 /** These files take long, and few changes break them. The gate leaves them out; `verify:all` runs them. */
 const furtherHttp = [
   'packages/store/test/{s3-faults,deltas/*,publish/races}.http-test.ts',

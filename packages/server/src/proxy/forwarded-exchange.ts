@@ -47,6 +47,7 @@ export class ForwardedExchange implements TargetHandler {
   readonly #context: ExchangeContext
   readonly #began = performance.now()
   #fields: FieldsToTarget = { fields: [], hasBody: false, length: undefined }
+  #upload: Upload | undefined
   #abort: ((error?: Error) => void) | undefined
   #resume: (() => void) | undefined
   #informational = 0
@@ -84,6 +85,7 @@ export class ForwardedExchange implements TargetHandler {
     const { request, response, content } = this
     const { timeout, bodyLimit } = content.rule.proxy
     const { fields, hasBody } = this.#fields
+    this.#upload = hasBody ? new Upload(request, bodyLimit, () => this.#fail(413)) : undefined
     try {
       this.#context.pools[how](
         content.rule.proxy,
@@ -92,7 +94,7 @@ export class ForwardedExchange implements TargetHandler {
           method: request.method ?? 'GET',
           headers: fields,
           headersTimeout: timeout,
-          body: hasBody ? new Upload(request, bodyLimit, () => this.#fail(413)) : null,
+          body: this.#upload ?? null,
           upgrade: isUpgradeOffered(response) ? 'websocket' : null,
         },
         this,
@@ -201,6 +203,8 @@ export class ForwardedExchange implements TargetHandler {
     if (this.#isOver) return
     this.#isOver = true
     this.#abort?.()
+    // undici keeps the body of a request that it did not send.
+    this.#upload?.destroy()
     if (this.response.headersSent) this.response.destroy()
     else this.#context.fail(this, status, cause)
   }

@@ -9,7 +9,11 @@ export class Upload extends Readable {
   readonly #request: IncomingMessage
   #size = 0
   readonly #onData: (chunk: Buffer) => void
-  readonly #onEnd = (): void => void this.push(null)
+  readonly #onEnd = (): void => {
+    // Node emits `close` directly after `end`, before the target has read the rest.
+    this.#request.off('close', this.#onClose)
+    this.push(null)
+  }
   readonly #onClose = (): void => void this.destroy(new Error('the client closed the connection'))
 
   /**
@@ -24,6 +28,8 @@ export class Upload extends Readable {
       if (this.#size > limit) onExcess()
       else if (!this.push(chunk)) request.pause()
     }
+    // undici listens only while it sends the request.
+    this.on('error', () => {})
     request.pause()
     // undici listens only while it sends the body, but the client may leave before the target is connected.
     this.on('error', () => undefined)

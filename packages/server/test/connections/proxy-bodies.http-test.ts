@@ -138,6 +138,19 @@ describe('the body of a request', () => {
   })
 })
 
+test('the rest of an upload over HTTP/2 is discarded if the target is down', async () => {
+  const { port } = await serveRule('http://127.0.0.1:1', {}, { tls: await writeCertificate() })
+  const session = connect(`https://127.0.0.1:${port}`, { rejectUnauthorized: false })
+  const stream = session.request({ ':method': 'POST', ':path': '/api/x' })
+  stream.write('hello')
+  const [headers] = await once(stream.resume(), 'response')
+  expect(headers[':status']).toBe(502)
+  // More than the window of the stream.
+  stream.end('x'.repeat(1_000_000))
+  await once(stream, 'close')
+  session.destroy()
+})
+
 describe('the body of an answer', () => {
   test.each([
     ['with a length', 'Content-Length: 5\r\n\r\nhello', 'GET', 'length', 'hello'],

@@ -227,6 +227,13 @@ describe('a kept connection that the target closes', () => {
   })
 })
 
+test('a request with a body is a 502 if the target is down, and the server continues', async () => {
+  const { port } = await serveRule('http://127.0.0.1:1')
+  const upload = { method: 'POST', target: '/api/x', fields: { 'Content-Length': '5' }, body: 'hello' }
+  expect((await rawRequest(port, upload)).status).toBe(502)
+  expect((await rawRequest(port, { target: '/' })).status).toBe(200)
+})
+
 test('a client that leaves before the head ends the request at the target', async () => {
   const target = await startTarget(() => {})
   const { port } = await serveRule(target.url)

@@ -24,6 +24,8 @@ export interface Target {
   readonly connections: () => number
   /** Settles when the last of the current connections is closed. */
   readonly allClosed: () => Promise<void>
+  /** Resets all connections and frees the port, as if the process died. */
+  readonly die: () => Promise<void>
 }
 
 interface TargetOptions {
@@ -98,6 +100,11 @@ export async function startTarget(
     connections: () => connections,
     async allClosed() {
       await Promise.all(Array.from(sockets, async (socket) => await once(socket, 'close')))
+    },
+    async die() {
+      server.close()
+      for (const socket of sockets) socket.resetAndDestroy()
+      await once(server, 'close')
     },
   }
 }

@@ -1,0 +1,136 @@
+import { connect, type Socket } from 'node:net'
+import { join } from 'node:path'
+import { describe, expect, test, vi } from 'vitest'
+import { buildFixture, writeFixture } from '../support/build-fixture.ts'
+import { formatRequest, rawRequest } from '../support/raw-request.ts'
+import { startSoakCommand } from '../support/soak/soak-command.ts'
+import { startTarget } from '../support/start-target.ts'
+import { hasNative } from '../support/tested-engine.ts'
+
+const clients = 1000
+const megabyte = 1024 * 1024
+/** More than the kernel keeps for a connection. All sockets of this process share it. */
+const large = Buffer.alloc(10 * megabyte, 'x')
+
+interface Kind {
+  readonly name: string
+  readonly request: string
+  /** The answer of the target to the head. */
+  readonly answer: string
+  /** The end that sends 10 MB. The other end does not read. */
+  readonly sender: 'client' | 'target'
+}
+
+const kinds: readonly Kind[] = [
+  {
+    name: 'slow uploads',
+    request: `${formatRequest({ method: 'PUT', target: '/api/x', fields: { 'Content-Length': String(large.length + 1) } })}x`,
+    answer: '',
+    sender: 'client',
+  },
+  {
+    name: 'event streams',
+    request: formatRequest({ target: '/api/x' }),
+    answer: 'HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\ndata: 1\n\n',
+    sender: 'target',
+  },
+  {
+    name: 'WebSockets',
+    request: formatRequest({
+      target: '/api/x',
+      fields: {
+        Connection: 'Upgrade',
+        Upgrade: 'websocket',
+        'Sec-WebSocket-Key': 'dGhlIHNhbXBsZSBub25jZQ==',
+        'Sec-WebSocket-Version': '13',
+      },
+    }),
+    answer:
+      'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n\r\n',
+    sender: 'target',
+  },
+]
+const engines = hasNative ? (['node', 'native'] as const) : (['node'] as const)
+
+describe.skipIf(process.platform !== 'linux')(`a proxy with ${clients} clients`, () => {
+  test.each(kinds.flatMap((kind) => engines.map((engine) => [kind.name, engine, kind] as const)))(
+    'uses limited memory for %s, even if the receivers do not read, and frees it: %s',
+    async (name, engine, { request, answer, sender }) => {
+      const accepted: Socket[] = []
+      const target = await startTarget(undefined, {
+        onHead(head, socket) {
+          if (head.startsWith('HEAD')) return
+          accepted.push(socket.pause())
+          socket.write(answer)
+        },
+      })
+      const redirects = [{ from: '/api/*', to: target.url, status: 200, force: true, timeout: '5m' }]
+      const folder = await writeFixture({ 'rules.json': JSON.stringify({ redirects }) })
+      const directory = await buildFixture({ 'index.html': 'page' })
+      const flags = ['--config', join(folder, 'rules.json'), '--engine', engine]
+      const { port, measure, child } = await startSoakCommand([directory, ...flags])
+      await rawRequest(port, { method: 'HEAD', target: '/api/x' })
+      const before = await measure()
+      const cost = (rss: number): number => Number(((rss - before.rss) / megabyte).toFixed(1))
+
+      const runRound = async () => {
+        const sockets: Socket[] = []
+        let answered = 0
+        const openOne = (): void => {
+          const socket = connect({ port, host: '127.0.0.1' })
+          socket.on('error', () => {
+            // The server may reset a connection at the end.
+          })
+          socket.once('data', () => {
+            answered += 1
+            socket.pause()
+          })
+          socket.write(request)
+          sockets.push(socket)
+        }
+        while (sockets.length < clients) {
+          for (let count = 0; count < 100; count += 1) openOne()
+          await vi.waitUntil(() => accepted.length === sockets.length, { timeout: 30_000, interval: 5 })
+        }
+        if (answer !== '') await vi.waitUntil(() => answered === clients, { timeout: 30_000 })
+        const quiet = await measure()
+
+        for (const socket of sender === 'client' ? sockets : accepted) socket.write(large)
+        const samples: number[] = []
+        await vi.waitFor(
+          async () => {
+            samples.push((await measure()).rss)
+            const [last = 0, previous = 0] = samples.toReversed()
+            expect(Math.abs(last - previous)).toBeLessThan(megabyte)
+          },
+          { timeout: 30_000, interval: 500 },
+        )
+        const page = await rawRequest(port, { target: '/' })
+        expect(page.status).toBe(200)
+
+        for (const socket of [...sockets, ...accepted.splice(0)]) socket.destroy()
+        const after = await vi.waitFor(
+          async () => {
+            const holdings = await measure()
+            expect(holdings.sockets).toBe(0)
+            expect(holdings.descriptors).toBeLessThanOrEqual(before.descriptors)
+            expect(holdings.heap - before.heap).toBeLessThan(10 * megabyte)
+            return holdings
+          },
+          { timeout: 30_000, interval: 500 },
+        )
+        return { quiet: cost(quiet.rss), full: cost(Math.max(...samples)), after: cost(after.rss) }
+      }
+
+      const rounds = [await runRound(), await runRound()] as const
+      console.log(`${clients} ${name}, ${engine}, MB: ${JSON.stringify(rounds)}`)
+      const [{ quiet, full, after }, second] = rounds
+      expect(quiet).toBeLessThan(64)
+      expect(full).toBeLessThan(400)
+      // The allocator keeps free memory: the next clients use it.
+      expect(after).toBeLessThan(full)
+      expect(second.full).toBeLessThan(1.25 * full)
+      child.kill('SIGKILL')
+    },
+  )
+})
