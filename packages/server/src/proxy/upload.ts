@@ -28,8 +28,6 @@ export class Upload extends Readable {
       if (this.#size > limit) onExcess()
       else if (!this.push(chunk)) request.pause()
     }
-    // undici listens only while it sends the request.
-    this.on('error', () => {})
     request.pause()
     // undici listens only while it sends the body, but the client may leave before the target is connected.
     this.on('error', () => undefined)
