@@ -15,6 +15,10 @@ const wholeVariable = /(?<=[/=]):([A-Za-z]\w*)/g
  */
 const hostVariable = /:[A-Za-z]\w*(?![\w.])/g
 
+/** The forms of a target, for messages. */
+export const redirectTargetForm =
+  'a path that starts with one "/", an http(s) URL, or (with status 200) "unix:" and a socket'
+
 /** Returns the problem of the source of a redirect, or `undefined`. */
 export function redirectSourceProblem(from: string): string | undefined {
   if (!source.test(from)) return 'expected a path such as "/old/*"'
@@ -36,7 +40,7 @@ export function redirectTargetProblem(
   if (isProxied) {
     const problem = proxyAddressProblem(to)
     if (problem !== undefined) return problem
-  } else if (!target.test(to)) return 'expected a path that starts with one "/", or an http(s) URL'
+  } else if (!target.test(to)) return `expected ${redirectTargetForm}`
   const known = new Set([...variablesOf(from), ...variablesOfQuery(query)])
   const unknown = namesIn(to, wholeVariable).find((name) => !known.has(name))
   if (unknown !== undefined) return `"${unknown}" is not a variable of "${from}"`

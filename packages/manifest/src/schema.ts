@@ -105,17 +105,23 @@ export interface ObjectForm {
   readonly what?: string
   /** Returns the problem of an unknown key. Without this function, unknown keys are ignored. */
   readonly unknownKey?: (key: string, known: readonly string[]) => string
+  /** Returns the problem of a missing key. By default, the schema of the key describes it. */
+  readonly missingKey?: (key: string, given: Readonly<Record<string, unknown>>) => string | undefined
 }
 
 export function objectOf<Type extends object>(
   fields: Fields<Type>,
-  { what = 'an object', unknownKey }: ObjectForm = {},
+  { what = 'an object', unknownKey, missingKey }: ObjectForm = {},
 ): Schema<Type> {
   const named = Object.entries<Schema<unknown>>(fields)
   const entries = Object.fromEntries(named.map(([name, schema]) => [name, ofValibot(schema)]))
   // For a missing field, use the message of its own schema.
   const message = ({ input, path }: v.BaseIssue<unknown>): string => {
-    const field = entries[String(path?.[0].key)]
+    const [item] = path ?? []
+    const key = String(item?.key)
+    const missing = isRecord(item?.input) ? missingKey?.(key, item.input) : undefined
+    if (missing !== undefined) return missing
+    const field = entries[key]
     return (field && v.safeParse(field, undefined).issues?.[0].message) ?? describeMismatch(what, input)
   }
   const object =

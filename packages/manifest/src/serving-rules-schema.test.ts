@@ -115,6 +115,18 @@ describe('servingRules', () => {
     [{ redirects: ['/a /b'] }, 'redirects[0]: expected an object with "from" and "to", found "/a /b"'],
     [{ redirects: [{ from: '/a', to: '//evil.example' }] }, 'redirects[0].to: expected a path'],
     [{ redirects: [{ from: '/a', to: '/\\evil.example' }] }, 'redirects[0].to: expected a path'],
+    [
+      { redirects: [{ from: '/a' }] },
+      'an http(s) URL, or (with status 200) "unix:" and a socket, or an object with "env", found nothing',
+    ],
+    [
+      { redirects: [{ from: '/a', status: 404 }] },
+      'redirects[0].to: status 404 needs a page of the build: expected its path, such as "/404.html"',
+    ],
+    [
+      { redirects: [{ from: '/a', to: 'unix:/run/api.sock' }] },
+      'redirects[0].to: expected a path that starts with one "/", an http(s) URL, or (with status 200) "unix:"',
+    ],
     [{ redirects: [{ from: '/a', to: 'javascript:alert(1)' }] }, 'redirects[0].to: expected a path'],
     [{ redirects: [{ from: '/a', to: '/b', status: 418 }] }, 'redirects[0].status: expected one of 200, 301'],
     [{ redirects: [{ from: '/a', to: '/b', force: 'yes' }] }, 'redirects[0].force: expected true or false'],

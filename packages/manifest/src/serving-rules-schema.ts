@@ -5,7 +5,12 @@ import { glob } from './glob-schema.ts'
 import { beside, conflictingFields } from './policy-conflicts.ts'
 import { policyRules } from './policy-rules-schema.ts'
 import { environmentName, isProxyRule, proxyOptions } from './proxy-options-schema.ts'
-import { redirectQueryProblem, redirectSourceProblem, redirectTargetProblem } from './redirect-problem.ts'
+import {
+  redirectQueryProblem,
+  redirectSourceProblem,
+  redirectTargetForm,
+  redirectTargetProblem,
+} from './redirect-problem.ts'
 import * as s from './schema.ts'
 import {
   type BasicAuthRule,
@@ -52,13 +57,13 @@ function redirect(form: s.ObjectForm): s.Schema<RedirectRule> {
       query: s.optional(s.recordOf(s.text('a value such as "1", or a variable such as ":id"'))),
       to: s.objectOr(
         s.objectOf<EnvironmentAddress>({ env: environmentName, path: s.optional(s.text('a path')) }, form),
-        s.text('a path that starts with one "/", or an http(s) URL'),
+        s.text(`${redirectTargetForm}, or an object with "env"`),
       ),
       status: s.optional(s.oneOf(redirectStatuses)),
       force: s.optional(s.trueOrFalse),
       ...proxyOptions(form),
     },
-    { ...form, what: 'an object with "from" and "to"' },
+    { ...form, what: 'an object with "from" and "to"', missingKey: describeMissingPage },
   )
   return s.checked(fields, (rule, note) => {
     const { from, to, query } = rule
@@ -82,6 +87,12 @@ function redirect(form: s.ObjectForm): s.Schema<RedirectRule> {
       if (rule[name] !== undefined) note('only valid for a rule with status 200 and an address', name)
     }
   })
+}
+
+function describeMissingPage(key: string, { status }: Readonly<Record<string, unknown>>): string | undefined {
+  return key === 'to' && (status === 404 || status === 503)
+    ? `status ${status} needs a page of the build: expected its path, such as "/${status}.html", found nothing`
+    : undefined
 }
 
 function fieldsOf(formOf: (noun: string) => s.ObjectForm): s.Fields<ServingRules> {

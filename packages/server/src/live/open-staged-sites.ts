@@ -7,6 +7,7 @@ import { openStagedSite, preparedOutcome, reloadStaged, type StagedSite } from '
 import { problemLines } from './problem-lines.ts'
 import type { PrepareOutcome } from './reload-outcome.ts'
 import { coalesceRuns } from '../files/coalesce-runs.ts'
+import { escapeMessage } from '@serve-dist/foundation/text/escape-invisible'
 
 /**
  * Opens the builds of several folders as one site. Each build is replaced alone: if one is refused, the others
@@ -30,7 +31,10 @@ export async function openStagedSites(
   let follower: SiteFollower | undefined
   let prepared: Site | undefined
   try {
-    for (const directory of directories) lives.push(await openStagedSite(directory, share, admit))
+    for (const directory of directories) {
+      const onWarning = (text: string): void => options.onWarning(namingFolder(text, directory))
+      lives.push(await openStagedSite(directory, { ...share, onWarning }, admit))
+    }
     const holder = { current: combine(lives.map((live) => live.current)) }
     const staged: StagedSite = Object.assign(holder, {
       next: () => prepared ?? holder.current,
@@ -83,6 +87,12 @@ export async function openStagedSites(
     prepared = undefined
     await Promise.all(lives.map((live) => live.drop()))
   }
+}
+
+/** Begins a warning with the folder of its build, because several builds can have the same rule. */
+function namingFolder(text: string, directory: string): string {
+  const start = `${escapeMessage(directory)}: `
+  return text.startsWith(start) ? text : start + text
 }
 
 function combine([first, ...others]: readonly Site[]): Site {

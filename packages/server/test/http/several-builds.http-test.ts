@@ -75,6 +75,21 @@ describe('several builds', () => {
     expect((await requestTwice(server.port, { target: '/' })).field('X-Frame-Options')).toBeUndefined()
   })
 
+  test('name their folder in warnings', async () => {
+    const directories = [await buildApp(), await buildAdmin()]
+    const warnings: string[] = []
+    const redirects = [{ from: '/*', to: '/gone.html', status: 503 }]
+    await startServer(undefined, {
+      directory: directories,
+      site: { rules: { redirects }, onWarning: (text: string) => warnings.push(text) },
+    } as object)
+    expect(warnings).toEqual(
+      directories.map((directory) =>
+        expect.stringContaining(`${directory}: the rule of /* has status 503, but no page`),
+      ),
+    )
+  })
+
   test('protect only the build whose rules ask for credentials', async () => {
     const admin = await buildFixture(
       { 'index.html': 'admin' },
