@@ -45,7 +45,7 @@ function readStages(text: string): readonly Stage[] {
       const [from = '', ...lines] = part.trim().split('\n')
       const [base = '', name = ''] = from.split(' AS ')
       const instructions = lines
-        .filter((line) => line !== '')
+        .filter((line) => line !== '' && !line.startsWith('#'))
         .map((line) => [line.split(' ')[0] ?? '', line.replace(/^\S+ /, '')] as const)
       return { base, name, instructions }
     })
