@@ -139,6 +139,9 @@ const sent = [
   'POST /api/x {Expect: 100-continue} expected',
 ]
 
+const mergedSlashes = ['GET //api/x', `GET //api/x ${html}`, 'GET /assets//app-12345678.js']
+const controls = ['GET /api/%FF', 'GET /api/%0A']
+
 const upgrade =
   'Connection: Upgrade | Upgrade: websocket | Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ== | Sec-WebSocket-Version: 13'
 
@@ -146,8 +149,10 @@ export const nginxPairs: Readonly<Record<string, NginxPair>> = {
   'proxy_pass without a path, and proxy_set_header': {
     lines: ({ api }) => spa + pass('/api/', api),
     rules: ({ api }) => ({ redirects: parseProxies(`/api=http://${api}`) }),
-    requests: [...paths, ...answers, ...sent],
+    requests: [...paths, ...answers, ...sent, ...mergedSlashes, ...controls],
     differs: {
+      '//api/x, /assets//app.js': mergedSlashes,
+      '%FF or %0A in a path, or ü without escapes': controls,
       '/api with a rule for /api/*': withoutSlash,
       'a dot segment below a prefix': dotSegments,
       'hop-by-hop fields, Proxy-*, Trailer, Forwarded': [
@@ -559,6 +564,8 @@ export const nginxPairs: Readonly<Record<string, NginxPair>> = {
       `GET / ${html}`,
       `GET /users ${html}`,
       `HEAD /users ${html}`,
+      'GET /users {Accept: */*}',
+      'GET /users',
       'GET /api/x {Accept: application/json}',
       'POST /api/x body',
       'GET /robots.txt {Accept: text/plain}',
