@@ -68,6 +68,21 @@ describe.skipIf(process.platform === 'win32')('SIGHUP', () => {
     },
   )
 
+  test.each([[['--workers', '1']], [['--workers', '2']]])('does not remove basicAuth, %j', async (flags) => {
+    const variables = join(await temporaryDirectory(), 'variables')
+    await writeFile(variables, 'SITE_PASSWORD=name:password')
+    const guarded = JSON.stringify({ basicAuth: { env: 'SITE_PASSWORD' } })
+    const served = await start('serve-dist.config.json', guarded, [...flags, '--env-file', variables])
+    const refusal = 'but the running one does. Add it again, or restart to remove basicAuth.'
+    await writeFile(served.config, rules('second'))
+    expect(await served.reload()).toContain(refusal)
+    expect((await rawRequest(served.port)).status).toBe(401)
+    await rm(served.config)
+    expect(await served.reload()).toContain(refusal)
+    expect((await rawRequest(served.port)).status).toBe(401)
+    expect(await served.stop()).toBe(0)
+  })
+
   test.each([[['--workers', '1']], [['--workers', '2']]])(
     'adds the first rule that proxies, with uploads and WebSockets, %j',
     async (flags) => {
