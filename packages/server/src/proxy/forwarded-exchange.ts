@@ -7,7 +7,7 @@ import type { UpstreamNote } from '../site/upstream-note.ts'
 import { destroyWithClient, markApplicationResponse } from '../send/reset-or-destroy.ts'
 import { sendAnswer } from '../send/send-answer.ts'
 import { acceptUpgrade, isUpgradeOffered } from '../send/upgrade.ts'
-import { proxyPreflight } from '../site/answers.ts'
+import { proxyPreflight, traceNotAllowed } from '../site/answers.ts'
 import type { ProxiedContent } from '../site/site.ts'
 import type { FieldsToTarget } from './fields-to-target.ts'
 import { fieldsToClient } from './fields-to-client.ts'
@@ -20,7 +20,7 @@ import { addForwardedTrailers, compressForwarded, writeForwardedHead } from './w
 /** A target that sends more responses with a status of 1xx to one request is broken. */
 const mostInformational = 16
 /** RFC 9110 §9.2.2. */
-const idempotent: ReadonlySet<string> = new Set(['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PUT', 'TRACE'])
+const idempotent: ReadonlySet<string> = new Set(['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PUT'])
 /** The target closed the connection. */
 const isClose = /^(?:ECONNRESET|EPIPE|other side closed|closed)$/
 
@@ -71,8 +71,8 @@ export class ForwardedExchange implements TargetHandler {
     noteUpstream(response, { rule: from })
     markApplicationResponse(response)
     response.on('error', () => undefined)
-    const preflight = proxyPreflight(request, proxy.answer)
-    if (preflight !== undefined) return sendAnswer(response, preflight)
+    const own = request.method === 'TRACE' ? traceNotAllowed : proxyPreflight(request, proxy.answer)
+    if (own !== undefined) return sendAnswer(response, own)
     if ((fields.length ?? 0) > proxy.bodyLimit) return this.#fail(413)
     response.once('close', () => this.#leave())
     response.on('timeout', () => this.#endSilence())

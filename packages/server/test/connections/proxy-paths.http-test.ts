@@ -95,7 +95,7 @@ describe('a rule with `force`', async () => {
     expect(started.warnings).toEqual(['the rule /api/* also proxies paths of the build: /api/data.json'])
   })
 
-  test.each(['POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'HEAD', 'PROPFIND', 'TRACE'])(
+  test.each(['POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'HEAD', 'PROPFIND'])(
     'forwards %s',
     async (method) => {
       const before = started.target.requests.length
@@ -103,6 +103,13 @@ describe('a rule with `force`', async () => {
       expect(started.target.requests[before]?.line).toBe(`${method} /api/x HTTP/1.1`)
     },
   )
+
+  test('answers 405 to TRACE', async () => {
+    const before = started.target.requests.length
+    const { status, field } = await rawRequest(started.server.port, { target: '/api/x', method: 'TRACE' })
+    expect([status, field('Allow')]).toEqual([405, 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS'])
+    expect(started.target.requests).toHaveLength(before)
+  })
 })
 
 test.each([
