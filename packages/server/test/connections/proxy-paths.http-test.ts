@@ -2,6 +2,8 @@ import { join } from 'node:path'
 import type { ServingRules } from '@serve-dist/manifest'
 import { describe, expect, test } from 'vitest'
 import { buildFixture, writeFixture } from '../support/build-fixture.ts'
+import { http2Request } from '../support/http2-request.ts'
+import { writeCertificate } from '../support/make-certificate.ts'
 import { rawRequest } from '../support/raw-request.ts'
 import { type StartedServer, startServer } from '../support/start-server.ts'
 import { startTarget, type Target } from '../support/start-target.ts'
@@ -261,4 +263,23 @@ test('reads addresses and fields from the environment', async () => {
   ] as const) {
     await expect(startServer(directory, { site: { rules, environment: values } })).rejects.toThrow(problem)
   }
+})
+
+test.each([
+  ['/raw/a#/../b', '/raw/a'],
+  ['/raw/a?b#c', '/raw/a?b'],
+])('does not forward the fragment of %s over HTTP/2', async (path, rest) => {
+  const { target, server } = await start(
+    ({ url }) => [{ from: '/raw/*', to: url, status: 200, force: true }],
+    {
+      tls: await writeCertificate(),
+    },
+  )
+  const { status } = await http2Request(server.port, { target: path })
+  // The HTTP/2 library of the native engine removes the fragment, so only Node can reject it.
+  const forwarded = target.requests.map(({ line }) => line.split(' ')[1])
+  expect([
+    [400, []],
+    [200, [rest]],
+  ]).toContainEqual([status, forwarded])
 })
