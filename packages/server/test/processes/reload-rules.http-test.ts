@@ -8,6 +8,7 @@ import { spawnCommand } from '../support/spawn-command.ts'
 import { startTarget } from '../support/start-target.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 import { withoutUndici } from '../support/without-undici.ts'
+import { webSocketHandshake } from '../support/web-socket-handshake.ts'
 
 const patience = { timeout: 60_000 }
 
@@ -101,8 +102,7 @@ describe.skipIf(process.platform === 'win32')('SIGHUP', () => {
       upload.send('hello')
       expect((await upload.receive()).body.toString()).toBe('hello')
       const socket = await openConnection(served.port)
-      const handshake = { Connection: 'Upgrade', Upgrade: 'websocket' }
-      socket.send(formatRequest({ target: '/api/x', fields: handshake }))
+      socket.send(formatRequest({ target: '/api/x', fields: webSocketHandshake }))
       expect((await socket.receive()).status).toBe(101)
       socket.socket.destroy()
       expect(await served.stop()).toBe(0)
