@@ -265,6 +265,21 @@ test('reads addresses and fields from the environment', async () => {
   }
 })
 
+test('warns about a path that all requests get', async () => {
+  const { warnings } = await start(({ url }) => [
+    { from: '/one/*', to: `${url}/`, status: 200 },
+    { from: '/two/*', to: `${url}/v1`, status: 200 },
+    { from: '/three', to: `${url}/`, status: 200 },
+    { from: '/four/*', to: url, status: 200 },
+    { from: '/five/*', to: `${url}/:splat`, status: 200 },
+  ])
+  const advice = 'Append :splat to use the rest of the path, or remove the path to keep that of the request.'
+  expect(warnings).toEqual([
+    `the rule /one/* forwards all requests to the path /. ${advice}`,
+    `the rule /two/* forwards all requests to the path /v1. ${advice}`,
+  ])
+})
+
 test.each([
   ['/raw/a#/../b', '/raw/a'],
   ['/raw/a?b#c', '/raw/a?b'],
