@@ -196,7 +196,7 @@ describe('serve-dist refuses to start', () => {
     expect(help).toMatchObject({
       exitCode: 0,
       errors: '',
-      output: expect.stringMatching(/^Usage: serve-dist \[dir\]/),
+      output: expect.stringMatching(/^Usage: serve-dist \[dir\.\.\.\]/),
     })
     const compress = await runToEnd(command, { args: ['help', 'compress'], cwd: project })
     expect(compress.output).toMatch(/^Usage: serve-dist compress/)

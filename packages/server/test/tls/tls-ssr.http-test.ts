@@ -196,9 +196,11 @@ describe('an application behind the build, over HTTP/2', () => {
     }
     const running = session.request({ ':path': '/api' })
     await once(running, 'response')
+    // Node 24 destroys a stream that ends before somebody reads it.
+    const whole = buffer(running)
     await expect(request('/bad')).rejects.toThrow('NGHTTP2_INTERNAL_ERROR')
     expect(await request('/finish')).toBe('part')
-    expect((await buffer(running)).toString()).toBe('partend')
+    expect((await whole).toString()).toBe('partend')
     session.destroy()
     stderr.mockRestore()
   })
@@ -241,13 +243,14 @@ describe('an application behind the build, over HTTP/2', () => {
     const session = connectHttp2(`https://127.0.0.1:${port}`, { rejectUnauthorized: false })
     const running = session.request({ ':path': '/running' })
     await once(running, 'response')
+    const whole = buffer(running)
     const bad = session.request({ ':path': '/bad' })
     await expect(buffer(bad)).rejects.toThrow('NGHTTP2_INTERNAL_ERROR')
     const good = session.request({ ':path': '/good' })
     const trailers = once(good, 'trailers')
     expect((await buffer(good)).toString()).toBe('part')
     expect((await trailers)[0]).toMatchObject({ x: 'end' })
-    expect((await buffer(running)).toString()).toBe('part')
+    expect((await whole).toString()).toBe('part')
     session.destroy()
   })
 
