@@ -4,6 +4,7 @@ import { type AdmitSite, type LoadedBuild, loadBuild, retireBuild } from '../loa
 import type { ResolvedLiveSiteOptions } from '../load/load-options.ts'
 import { type BuildPlace, openSource } from '../load/open-source.ts'
 import type { WatchedBuilds } from '../load/watched-builds.ts'
+import { refuseRemovedBasicAuth } from '../rules/basic-auth.ts'
 import { comparedBuild, type Site, siteCounts } from '../site/site.ts'
 import type { SiteFollower, SiteHolder } from '../site/site-holder.ts'
 import { earlierBuilds, buildFiles, type LiveState, replaceBuild } from './live-state.ts'
@@ -68,7 +69,16 @@ export async function openStagedSite(
       // If a manifest existed before, a missing one means that a build is running.
       const { hasManifest: needsManifest } = state.served
       const earlier = earlierBuilds(state.served)
-      loaded = await loadBuild(source, { ...resolved, needsManifest, isStart: false, earlier })
+      loaded = await loadBuild(source, {
+        ...resolved,
+        needsManifest,
+        isStart: false,
+        earlier,
+        admit: async (site) => {
+          refuseRemovedBasicAuth(state.served.site, site)
+          await admit?.(site)
+        },
+      })
     } catch (error) {
       return { status: 'refused', buildId: state.served.site.buildId, problems: problemLines(error) }
     }

@@ -56,9 +56,13 @@ export function createFieldReader(
         hasBody = length > 0
       } else if (key === 'transfer-encoding') hasBody = true
       const same = withoutUnderscores(key)
-      if (dropped.has(key) || forwardedNames.has(same) || key.startsWith('proxy-')) continue
+      // CGI programs read `Proxy` as the variable HTTP_PROXY.
+      if (dropped.has(same) || forwardedNames.has(same) || /^proxy(?:-|$)/.test(same)) continue
+      // A second length, for servers with CGI variables.
+      if (key !== same && same === 'content-length') continue
       // Pseudo-fields of HTTP/2.
-      if (key.startsWith(':') || named?.has(key) === true || removed.has(same)) continue
+      if (key.startsWith(':') || named?.has(key) === true || named?.has(same) === true || removed.has(same))
+        continue
       // RFC 9113 §8.2.3: HTTP/2 may split a cookie.
       if (key === 'cookie') cookies = cookies === undefined ? value : `${cookies}; ${value}`
       else fields.push(name, value)

@@ -7,8 +7,8 @@ import type { UpstreamNote } from '../site/upstream-note.ts'
 import { destroyWithClient, markApplicationResponse } from '../send/reset-or-destroy.ts'
 import { sendAnswer } from '../send/send-answer.ts'
 import { acceptUpgrade, isUpgradeOffered } from '../send/upgrade.ts'
-import { proxyPreflight } from '../site/answers.ts'
-import type { ProxiedContent } from '../site/site.ts'
+import { badRequest, proxyPreflight, traceNotAllowed, upgradeRequired } from '../site/answers.ts'
+import type { Answer, ProxiedContent } from '../site/site.ts'
 import type { FieldsToTarget } from './fields-to-target.ts'
 import { fieldsToClient } from './fields-to-client.ts'
 import { joinSockets } from './join-sockets.ts'
@@ -20,7 +20,7 @@ import { addForwardedTrailers, compressForwarded, writeForwardedHead } from './w
 /** A target that sends more responses with a status of 1xx to one request is broken. */
 const mostInformational = 16
 /** RFC 9110 §9.2.2. */
-const idempotent: ReadonlySet<string> = new Set(['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PUT', 'TRACE'])
+const idempotent: ReadonlySet<string> = new Set(['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PUT'])
 /** The target closed the connection. */
 const isClose = /^(?:ECONNRESET|EPIPE|other side closed|closed)$/
 
@@ -71,8 +71,12 @@ export class ForwardedExchange implements TargetHandler {
     noteUpstream(response, { rule: from })
     markApplicationResponse(response)
     response.on('error', () => undefined)
-    const preflight = proxyPreflight(request, proxy.answer)
-    if (preflight !== undefined) return sendAnswer(response, preflight)
+    const own = isUpgradeOffered(response)
+      ? refuseHandshake(request)
+      : request.method === 'TRACE'
+        ? traceNotAllowed
+        : proxyPreflight(request, proxy.answer)
+    if (own !== undefined) return sendAnswer(response, own)
     if ((fields.length ?? 0) > proxy.bodyLimit) return this.#fail(413)
     response.once('close', () => this.#leave())
     response.on('timeout', () => this.#endSilence())
@@ -164,6 +168,11 @@ export class ForwardedExchange implements TargetHandler {
 
   onUpgrade(_status: number, raw: Buffer[] | string[] | null, socket: Duplex): void {
     const { response, content } = this
+    const text = (raw ?? []).map(toText)
+    if (joinedField(text, 'upgrade')?.toLowerCase() !== 'websocket') {
+      socket.destroy()
+      return this.#fail(502, 'the target switched to another protocol than WebSocket')
+    }
     this.#isOver = true
     noteUpstream(response, { status: 101, milliseconds: performance.now() - this.#began })
     const fields = fieldsToClient(
@@ -234,6 +243,13 @@ export class ForwardedExchange implements TargetHandler {
     )
     if (link !== undefined) response.writeEarlyHints({ link })
   }
+}
+
+/** Returns the error for a handshake that RFC 6455 §4.2.1 forbids. */
+function refuseHandshake({ rawHeaders }: IncomingMessage): Answer | undefined {
+  if (joinedField(rawHeaders, 'sec-websocket-version') !== '13') return upgradeRequired
+  const key = joinedField(rawHeaders, 'sec-websocket-key') ?? ''
+  return /^[+/\dA-Za-z]{22}==$/.test(key) ? undefined : badRequest
 }
 
 function toText(part: Buffer | string): string {

@@ -20,6 +20,7 @@ const reasons = {
   413: 'Content Too Large',
   416: 'Range Not Satisfiable',
   421: 'Misdirected Request',
+  426: 'Upgrade Required',
   500: 'Internal Server Error',
   502: 'Bad Gateway',
   503: 'Service Unavailable',
@@ -45,6 +46,18 @@ export const internalServerError: Answer = errorAnswer(500)
 /** 503: a store is unreachable, or too many passwords wait for their comparison (RFC 9110 §15.6.4). */
 export const serviceUnavailable: Answer = errorAnswer(503, ['Retry-After', '5'])
 
+const proxiedMethods = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS'
+/** 405: a target could show the client the fields that a rule adds (RFC 9110 §9.3.8). */
+export const traceNotAllowed: Answer = errorAnswer(405, ['Allow', proxiedMethods])
+/** 426: a WebSocket of another version (RFC 6455 §4.2.2, RFC 9110 §15.5.22). */
+export const upgradeRequired: Answer = errorAnswer(426, [
+  'Connection',
+  'close, Upgrade',
+  'Upgrade',
+  'websocket',
+  'Sec-WebSocket-Version',
+  '13',
+])
 /** 413: a request for a proxied path has a body above the limit of the rule. */
 export const contentTooLarge: Answer = errorAnswer(413)
 /** 502: the target of a proxied path failed. */
@@ -76,8 +89,6 @@ const plainOptionsAnswer: Answer = {
 export function optionsAnswer(resource?: Resource): Answer {
   return (resource && preflightAnswer(allowedMethods, resource.overrides)) ?? plainOptionsAnswer
 }
-
-const proxiedMethods = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS'
 
 /**
  * Returns 204 for a preflight (Fetch §4.8) of a proxied path, if the rule allows other origins. Otherwise the

@@ -57,6 +57,13 @@ export function compileRedirects(
     leaveOut(pattern, `${pattern.to} redirects back to it in an endless loop`)
     endless.add(pattern)
   }
+  for (const { from, form, proxy } of all) {
+    const path = proxy?.path
+    if (path !== undefined && form.includes('*') && !path.includes(':splat'))
+      problems.push(
+        `the rule ${from} forwards all requests to the path ${path}. Append :splat to use the rest of the path, or remove the path to keep that of the request.`,
+      )
+  }
   for (const [{ from }, earlier] of findCovered(all)) {
     problems.push(`the rule ${from} never matches: the rule ${earlier.from} before it proxies its paths`)
   }

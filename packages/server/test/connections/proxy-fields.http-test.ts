@@ -62,11 +62,30 @@ describe('a request for the target', () => {
     const { target, server } = await start()
     const connection = await openConnection(server.port)
     connection.send(
-      'GET /api/x HTTP/1.1\r\nHost: example.org\r\nConnection: close, X-Gone, x-real-ip, host, X-Forwarded-For\r\nX-Gone: 1\r\nKeep-Alive: timeout=5\r\nProxy-Authorization: x\r\nProxy-Anything: x\r\nTE: gzip\r\nTrailer: a\r\nUpgrade: h2c\r\nHTTP2-Settings: AA\r\n\r\n',
+      'GET /api/x HTTP/1.1\r\nHost: example.org\r\nConnection: close, X-Gone, x-real-ip, host, X-Forwarded-For\r\nX-Gone: 1\r\nX_Gone: 1\r\nKeep-Alive: timeout=5\r\nProxy-Authorization: x\r\nProxy-Anything: x\r\nTE: gzip\r\nTrailer: a\r\nUpgrade: h2c\r\nHTTP2-Settings: AA\r\n\r\n',
     )
     expect((await connection.receive()).status).toBe(200)
     expect(target.requests[0]?.lines.filter((line) => !/^connection:/i.test(line)).toSorted()).toEqual(
       ours.toSorted(),
+    )
+  })
+
+  test('has no `Proxy`, and no removed field with underscores', async () => {
+    const fields = {
+      Proxy: 'http://evil.example',
+      Proxy_Authorization: 'x',
+      Content_Length: '9',
+      Transfer_Encoding: 'chunked',
+      Keep_Alive: 'timeout=5',
+      HTTP2_Settings: 'AA',
+    }
+    const length = 'Content-Length: 2'
+    const lines = await linesOf(
+      {},
+      { method: 'POST', fields: { ...fields, 'Content-Length': '2' }, body: 'ab' },
+    )
+    expect(lines.map((line) => line.replace(/^content-length/, 'Content-Length')).toSorted()).toEqual(
+      [...ours, length].toSorted(),
     )
   })
 

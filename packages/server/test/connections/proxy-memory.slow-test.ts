@@ -6,6 +6,7 @@ import { formatRequest, rawRequest } from '../support/raw-request.ts'
 import { startSoakCommand } from '../support/soak/soak-command.ts'
 import { startTarget } from '../support/start-target.ts'
 import { hasNative } from '../support/tested-engine.ts'
+import { webSocketHandshake } from '../support/web-socket-handshake.ts'
 
 const clients = 1000
 const megabyte = 1024 * 1024
@@ -38,12 +39,7 @@ const kinds: readonly Kind[] = [
     name: 'WebSockets',
     request: formatRequest({
       target: '/api/x',
-      fields: {
-        Connection: 'Upgrade',
-        Upgrade: 'websocket',
-        'Sec-WebSocket-Key': 'dGhlIHNhbXBsZSBub25jZQ==',
-        'Sec-WebSocket-Version': '13',
-      },
+      fields: webSocketHandshake,
     }),
     answer:
       'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n\r\n',

@@ -2,6 +2,8 @@ import { join } from 'node:path'
 import type { ServingRules } from '@serve-dist/manifest'
 import { describe, expect, test } from 'vitest'
 import { buildFixture, writeFixture } from '../support/build-fixture.ts'
+import { http2Request } from '../support/http2-request.ts'
+import { writeCertificate } from '../support/make-certificate.ts'
 import { rawRequest } from '../support/raw-request.ts'
 import { type StartedServer, startServer } from '../support/start-server.ts'
 import { startTarget, type Target } from '../support/start-target.ts'
@@ -95,7 +97,7 @@ describe('a rule with `force`', async () => {
     expect(started.warnings).toEqual(['the rule /api/* also proxies paths of the build: /api/data.json'])
   })
 
-  test.each(['POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'HEAD', 'PROPFIND', 'TRACE'])(
+  test.each(['POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'HEAD', 'PROPFIND'])(
     'forwards %s',
     async (method) => {
       const before = started.target.requests.length
@@ -103,6 +105,13 @@ describe('a rule with `force`', async () => {
       expect(started.target.requests[before]?.line).toBe(`${method} /api/x HTTP/1.1`)
     },
   )
+
+  test('answers 405 to TRACE', async () => {
+    const before = started.target.requests.length
+    const { status, field } = await rawRequest(started.server.port, { target: '/api/x', method: 'TRACE' })
+    expect([status, field('Allow')]).toEqual([405, 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS'])
+    expect(started.target.requests).toHaveLength(before)
+  })
 })
 
 test.each([
@@ -254,4 +263,38 @@ test('reads addresses and fields from the environment', async () => {
   ] as const) {
     await expect(startServer(directory, { site: { rules, environment: values } })).rejects.toThrow(problem)
   }
+})
+
+test('warns about a path that all requests get', async () => {
+  const { warnings } = await start(({ url }) => [
+    { from: '/one/*', to: `${url}/`, status: 200 },
+    { from: '/two/*', to: `${url}/v1`, status: 200 },
+    { from: '/three', to: `${url}/`, status: 200 },
+    { from: '/four/*', to: url, status: 200 },
+    { from: '/five/*', to: `${url}/:splat`, status: 200 },
+  ])
+  const advice = 'Append :splat to use the rest of the path, or remove the path to keep that of the request.'
+  expect(warnings).toEqual([
+    `the rule /one/* forwards all requests to the path /. ${advice}`,
+    `the rule /two/* forwards all requests to the path /v1. ${advice}`,
+  ])
+})
+
+test.each([
+  ['/raw/a#/../b', '/raw/a'],
+  ['/raw/a?b#c', '/raw/a?b'],
+])('does not forward the fragment of %s over HTTP/2', async (path, rest) => {
+  const { target, server } = await start(
+    ({ url }) => [{ from: '/raw/*', to: url, status: 200, force: true }],
+    {
+      tls: await writeCertificate(),
+    },
+  )
+  const { status } = await http2Request(server.port, { target: path })
+  // The HTTP/2 library of the native engine removes the fragment, so only Node can reject it.
+  const forwarded = target.requests.map(({ line }) => line.split(' ')[1])
+  expect([
+    [400, []],
+    [200, [rest]],
+  ]).toContainEqual([status, forwarded])
 })

@@ -9,14 +9,9 @@ import { openConnection } from '../support/open-connection.ts'
 import { formatRequest } from '../support/raw-request.ts'
 import { startServer } from '../support/start-server.ts'
 import { startTarget } from '../support/start-target.ts'
+import { webSocketHandshake } from '../support/web-socket-handshake.ts'
 
 const directory = await buildFixture({ 'index.html': 'the page', 'api/socket': 'file' })
-const upgrade = {
-  Connection: 'Upgrade',
-  Upgrade: 'websocket',
-  'Sec-WebSocket-Key': 'dGhlIHNhbXBsZSBub25jZQ==',
-  'Sec-WebSocket-Version': '13',
-}
 const switching =
   'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n\r\n'
 
@@ -46,7 +41,7 @@ describe.each([
     const { target } = await startEcho('first')
     const { port } = await serveRule(target.url, options)
     const connection = await openConnection(port, 'tls' in options ? dialTls : undefined)
-    connection.send(formatRequest({ target: '/api/socket?a', fields: upgrade }))
+    connection.send(formatRequest({ target: '/api/socket?a', fields: webSocketHandshake }))
     const response = await connection.receive()
     expect([response.status, response.field('Upgrade'), response.field('Sec-WebSocket-Accept')]).toEqual([
       101,
@@ -70,7 +65,7 @@ test('bytes that follow the handshake at once reach the target', async () => {
   const { target } = await startEcho()
   const { port } = await serveRule(target.url)
   const connection = await openConnection(port)
-  connection.send(`${formatRequest({ target: '/api/socket', fields: upgrade })}at once`)
+  connection.send(`${formatRequest({ target: '/api/socket', fields: webSocketHandshake })}at once`)
   expect((await connection.receive()).status).toBe(101)
   connection.socket.end()
   expect((await connection.rest()).toString()).toBe('at once')
@@ -83,7 +78,7 @@ test('the refusal of the target reaches the client', async () => {
   )
   const { port } = await serveRule(target.url)
   const connection = await openConnection(port)
-  connection.send(formatRequest({ target: '/api/socket', fields: upgrade }))
+  connection.send(formatRequest({ target: '/api/socket', fields: webSocketHandshake }))
   const response = await connection.receive()
   expect([response.status, response.field('X-Why'), response.body.toString()]).toEqual([401, 'no', 'no'])
   expect(await connection.rest()).toHaveLength(0)
@@ -92,9 +87,45 @@ test('the refusal of the target reaches the client', async () => {
 test('a target that is down is a 502', async () => {
   const { port } = await serveRule('http://127.0.0.1:1')
   const connection = await openConnection(port)
-  connection.send(formatRequest({ target: '/api/socket', fields: upgrade }))
+  connection.send(formatRequest({ target: '/api/socket', fields: webSocketHandshake }))
   expect((await connection.receive()).status).toBe(502)
 })
+
+test.each([
+  ['no key', /Sec-WebSocket-Key.*\r\n/, '', 400],
+  ['a short key', /Key: .*/, 'Key: dGhl', 400],
+  ['two keys', /(Sec-WebSocket-Key.*\r\n)/, '$1$1', 400],
+  ['no version', /Sec-WebSocket-Version.*\r\n/, '', 426],
+  ['another version', '13', '8', 426],
+])('a handshake with %s is refused', async (_what, text, replacement, status) => {
+  const { target } = await startEcho()
+  const { port } = await serveRule(target.url)
+  const connection = await openConnection(port)
+  const request = formatRequest({ target: '/api/socket', fields: webSocketHandshake })
+  connection.send(request.replace(text, replacement))
+  const response = await connection.receive()
+  expect([response.status, response.field('Sec-WebSocket-Version'), response.field('Upgrade')]).toEqual(
+    status === 426 ? [426, '13', 'websocket'] : [400, undefined, undefined],
+  )
+  expect(await connection.rest()).toHaveLength(0)
+  expect(target.requests).toEqual([])
+})
+
+test.each(['Upgrade: h2c\r\n', ''])(
+  'a target that switches to another protocol is a 502: %j',
+  async (field) => {
+    const target = await startTarget(
+      (_request, socket) =>
+        void socket.write(`HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\n${field}\r\n`),
+    )
+    const { port } = await serveRule(target.url)
+    const connection = await openConnection(port)
+    connection.send(formatRequest({ target: '/api/socket', fields: webSocketHandshake }))
+    expect((await connection.receive()).status).toBe(502)
+    expect(await connection.rest()).toHaveLength(0)
+    await target.allClosed()
+  },
+)
 
 test('an upgrade to another protocol is an ordinary request', async () => {
   const target = await startTarget()
@@ -110,7 +141,7 @@ test('a silent WebSocket outlives the time limit', async () => {
   const { target, sockets } = await startEcho()
   const { port } = await serveRule(target.url, {}, { timeout: '100ms' })
   const connection = await openConnection(port)
-  connection.send(formatRequest({ target: '/api/socket', fields: upgrade }))
+  connection.send(formatRequest({ target: '/api/socket', fields: webSocketHandshake }))
   await connection.receive()
   await new Promise((resolve) => setTimeout(resolve, 400))
   sockets[0]?.write('still here')
@@ -123,7 +154,7 @@ test('the close of the target reaches the client, and the other way round', asyn
   const { port } = await serveRule(target.url)
   for (const side of ['target', 'client']) {
     const connection = await openConnection(port)
-    connection.send(formatRequest({ target: '/api/socket', fields: upgrade }))
+    connection.send(formatRequest({ target: '/api/socket', fields: webSocketHandshake }))
     await connection.receive()
     const last = sockets.at(-1)
     if (last === undefined) throw new TypeError('no connection')
@@ -142,7 +173,7 @@ test('a stop closes it after the grace period', async () => {
   const { target } = await startEcho()
   const server = await serveRule(target.url, { gracePeriod: 200 })
   const connection = await openConnection(server.port)
-  connection.send(formatRequest({ target: '/api/socket', fields: upgrade }))
+  connection.send(formatRequest({ target: '/api/socket', fields: webSocketHandshake }))
   await connection.receive()
   const closed = server.close()
   connection.send('still')

@@ -17,6 +17,7 @@ import { type ReceivedRequest, startTarget } from '../support/start-target.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 import { twoProcessFlags } from '../support/two-process-flags.ts'
 import { withoutUndici } from '../support/without-undici.ts'
+import { webSocketHandshake } from '../support/web-socket-handshake.ts'
 
 const files = { 'index.html': 'page' }
 const directory = await buildFixture(files)
@@ -128,8 +129,7 @@ describe('a rule that proxies', () => {
       const { body } = await rawRequest(port, { ...upload, target: `${prefix}/x?y` }, dial)
       expect(body.toString()).toBe('POST /x?y HTTP/1.1 hello')
       const socket = await openConnection(port, dial)
-      const fields = { Connection: 'Upgrade', Upgrade: 'websocket' }
-      socket.send(formatRequest({ target: `${prefix}/socket`, fields }))
+      socket.send(formatRequest({ target: `${prefix}/socket`, fields: webSocketHandshake }))
       expect((await socket.receive()).status).toBe(101)
       socket.send('ping')
       expect((await socket.rest()).toString()).toBe('ping')

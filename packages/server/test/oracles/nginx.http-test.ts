@@ -138,7 +138,6 @@ const ofFewRequests: Readonly<Record<string, RegExp>> = {
   'a body of unknown length':
     /^target content-length: "\d+", not undefined\ntarget transfer-encoding: undefined, not "chunked"$/,
   'POST without a body': /^target content-length: undefined, not "0"$/,
-  TRACE: /^status: "405", not "200"\n/,
   'OPTIONS, with if and return 204':
     /^(?:status: "204", not "200"\n|answer access-control-max-age: undefined, not "86400"$)/,
   'OPTIONS of a file': /^status: "405", not "204"\n/,

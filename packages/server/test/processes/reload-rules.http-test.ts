@@ -8,6 +8,7 @@ import { spawnCommand } from '../support/spawn-command.ts'
 import { startTarget } from '../support/start-target.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 import { withoutUndici } from '../support/without-undici.ts'
+import { webSocketHandshake } from '../support/web-socket-handshake.ts'
 
 const patience = { timeout: 60_000 }
 
@@ -68,6 +69,21 @@ describe.skipIf(process.platform === 'win32')('SIGHUP', () => {
     },
   )
 
+  test.each([[['--workers', '1']], [['--workers', '2']]])('does not remove basicAuth, %j', async (flags) => {
+    const variables = join(await temporaryDirectory(), 'variables')
+    await writeFile(variables, 'SITE_PASSWORD=name:password')
+    const guarded = JSON.stringify({ basicAuth: { env: 'SITE_PASSWORD' } })
+    const served = await start('serve-dist.config.json', guarded, [...flags, '--env-file', variables])
+    const refusal = 'but the running one does. Add it again, or restart to remove basicAuth.'
+    await writeFile(served.config, rules('second'))
+    expect(await served.reload()).toContain(refusal)
+    expect((await rawRequest(served.port)).status).toBe(401)
+    await rm(served.config)
+    expect(await served.reload()).toContain(refusal)
+    expect((await rawRequest(served.port)).status).toBe(401)
+    expect(await served.stop()).toBe(0)
+  })
+
   test.each([[['--workers', '1']], [['--workers', '2']]])(
     'adds the first rule that proxies, with uploads and WebSockets, %j',
     async (flags) => {
@@ -86,8 +102,7 @@ describe.skipIf(process.platform === 'win32')('SIGHUP', () => {
       upload.send('hello')
       expect((await upload.receive()).body.toString()).toBe('hello')
       const socket = await openConnection(served.port)
-      const handshake = { Connection: 'Upgrade', Upgrade: 'websocket' }
-      socket.send(formatRequest({ target: '/api/x', fields: handshake }))
+      socket.send(formatRequest({ target: '/api/x', fields: webSocketHandshake }))
       expect((await socket.receive()).status).toBe(101)
       socket.socket.destroy()
       expect(await served.stop()).toBe(0)

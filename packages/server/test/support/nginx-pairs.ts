@@ -166,7 +166,6 @@ export const nginxPairs: Readonly<Record<string, NginxPair>> = {
       'a field such as with_underscore': ['GET /api/x {with_underscore: 1}'],
       'a body of unknown length': ['POST /api/x {Transfer-Encoding: chunked} 3\r\nabc\r\n0\r\n\r\n'],
       'POST without a body': ['POST /api/x', 'PROPFIND /api/x'],
-      TRACE: ['TRACE /api/x'],
     },
   },
   'proxy_pass with a slash': {
