@@ -45,6 +45,8 @@ export function describeReason(
       )
     case 'proxied-dot-segment':
       return unknown(`${ruleOf(reason)} does not forward paths with dot segments`)
+    case 'proxied-trace':
+      return unknown(`${ruleOf(reason)} does not forward TRACE`)
     case 'redirect-rule':
       return unknown(`${ruleOf(reason.match)}: ${reason.match.status} to ${reason.match.location}`)
     case 'fallback':

@@ -7,7 +7,7 @@ import type { UpstreamNote } from '../site/upstream-note.ts'
 import { destroyWithClient, markApplicationResponse } from '../send/reset-or-destroy.ts'
 import { sendAnswer } from '../send/send-answer.ts'
 import { acceptUpgrade, isUpgradeOffered } from '../send/upgrade.ts'
-import { badRequest, proxyPreflight, traceNotAllowed, upgradeRequired } from '../site/answers.ts'
+import { badRequest, proxyPreflight, upgradeRequired } from '../site/answers.ts'
 import type { Answer, ProxiedContent } from '../site/site.ts'
 import type { FieldsToTarget } from './fields-to-target.ts'
 import { fieldsToClient } from './fields-to-client.ts'
@@ -71,11 +71,7 @@ export class ForwardedExchange implements TargetHandler {
     noteUpstream(response, { rule: from })
     markApplicationResponse(response)
     response.on('error', () => undefined)
-    const own = isUpgradeOffered(response)
-      ? refuseHandshake(request)
-      : request.method === 'TRACE'
-        ? traceNotAllowed
-        : proxyPreflight(request, proxy.answer)
+    const own = isUpgradeOffered(response) ? refuseHandshake(request) : proxyPreflight(request, proxy.answer)
     if (own !== undefined) return sendAnswer(response, own)
     if ((fields.length ?? 0) > proxy.bodyLimit) return this.#fail(413)
     response.once('close', () => this.#leave())

@@ -12,6 +12,7 @@ import {
   rangeNotSatisfiable,
   redirectTo,
   withNavigationVary,
+  traceNotAllowed,
 } from './answers.ts'
 import { type ByteRange, parseByteRange } from '../protocol/byte-range.ts'
 import type { DecisionTrace } from './decision-trace.ts'
@@ -57,7 +58,7 @@ export function decide(
       // RFC 9110 §9.3.7: `*` refers to the server as a whole.
       const isServerWide = method === 'OPTIONS' && target === '*'
       trace?.({ code: isServerWide ? 'asterisk-target' : 'unclean-path' })
-      return isServerWide ? optionsAnswer() : decideUnclean(site, target, fallback, trace)
+      return isServerWide ? optionsAnswer() : decideUnclean(site, request, fallback, trace)
     }
     path = parsed.path
     query = parsed.query
@@ -75,7 +76,7 @@ export function decide(
   }
   trace?.({ code: 'known-path', path, entry })
 
-  if (entry.kind === 'proxied') return forwardTo(entry.rule, { path, sent: target }, trace)
+  if (entry.kind === 'proxied') return forwardTo(entry.rule, { path, request }, trace)
   if (entry.kind === 'hidden') {
     if (entry.status === 503) return unavailable(entry.page, { request, path }, trace)
     return isGetOrHead(request) ? (notFoundPage(entry.page, request, trace) ?? notFound) : undefined
@@ -236,14 +237,18 @@ function rangeOf(
  */
 function forwardTo(
   rule: ProxyPattern,
-  request: { readonly path: string; readonly sent: string },
+  { path, request }: { readonly path: string; readonly request: RequestFields },
   trace: DecisionTrace | undefined,
 ): Answer {
-  if (hasDotSegment(request.path)) {
+  if (request.method === 'TRACE') {
+    trace?.({ code: 'proxied-trace', rule })
+    return traceNotAllowed
+  }
+  if (hasDotSegment(path)) {
     trace?.({ code: 'proxied-dot-segment', rule })
     return badRequest
   }
-  const target = forwardedTarget(rule.form, rule.proxy, request)
+  const target = forwardedTarget(rule.form, rule.proxy, { path, sent: request.target })
   trace?.({ code: 'proxied', rule, target })
   return { status: 200, fields: [], content: { kind: 'proxied', rule, target } }
 }
@@ -251,15 +256,17 @@ function forwardTo(
 /** Only targets of rules get paths with empty segments, dot segments and backslashes. */
 function decideUnclean(
   site: Site,
-  sent: string,
+  request: RequestFields,
   fallback: UnknownPathFallback,
   trace: DecisionTrace | undefined,
 ): Answer | undefined {
-  const parsed = parseRequestPath(sent, true)
+  const parsed = parseRequestPath(request.target, true)
   if (typeof parsed === 'string') return undefined
   const { path, query } = parsed
   const rule = matchRule(site, path, fallback, query)?.rule
-  return isProxying(rule) && mayProxy(site, path, rule) ? forwardTo(rule, { path, sent }, trace) : undefined
+  return isProxying(rule) && mayProxy(site, path, rule)
+    ? forwardTo(rule, { path, request }, trace)
+    : undefined
 }
 
 /** Missing hashed assets are a 404, unless a rule has `force` or names the assets. */
@@ -284,7 +291,7 @@ function decideUnknown(
   if (match?.status === 503 && (fallback !== 'application' || match.rule?.force === true))
     return decideUnavailable(site, { request, path, match }, trace)
   if (isProxying(match?.rule)) {
-    if (mayProxy(site, path, match.rule)) return forwardTo(match.rule, { path, sent: request.target }, trace)
+    if (mayProxy(site, path, match.rule)) return forwardTo(match.rule, { path, request }, trace)
     return trace?.({ code: 'rule-not-for-assets', match })
   }
   if (!isGetOrHead(request)) {

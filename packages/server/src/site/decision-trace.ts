@@ -28,7 +28,7 @@ type PathReason =
 
 type UnknownPathReason =
   | { readonly code: 'proxied'; readonly rule: ProxyPattern; readonly target: string }
-  | { readonly code: 'proxied-dot-segment'; readonly rule: ProxyPattern }
+  | { readonly code: 'proxied-dot-segment' | 'proxied-trace'; readonly rule: ProxyPattern }
   | { readonly code: 'redirect-rule' | 'fallback' | 'navigations-only'; readonly match: RedirectMatch }
   | { readonly code: 'rule-not-for-assets'; readonly match: RedirectMatch }
   | { readonly code: 'no-fallback' | 'outside-base' | 'no-page-for-assets' | 'no-fallback-page' }

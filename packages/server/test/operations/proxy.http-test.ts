@@ -55,8 +55,8 @@ test.each([
 describe('the commands that inspect', () => {
   const proxy = parseProxies('/api=http://backend:3000/v1')
 
-  const ask = async (path: string): Promise<string> => {
-    const { site, explained } = await explainRequest(path, directory, { method: 'POST', proxy })
+  const ask = async (path: string, method = 'POST'): Promise<string> => {
+    const { site, explained } = await explainRequest(path, directory, { method, proxy })
     return formatExplanation(site, explained)
   }
 
@@ -65,6 +65,7 @@ describe('the commands that inspect', () => {
       'The target of the rule /api/* answers.\n\n2. the rule /api/* http://backend:3000/v1/:splat 200! overrides /api/file.js (Paths)\n3. the rule /api/* http://backend:3000/v1/:splat 200! forwards the request to http://backend:3000 as /v1/file.js?x (Unknown paths)',
     )
     expect(await ask('/api/../x')).toContain('does not forward paths with dot segments')
+    expect(await ask('/api/x', 'TRACE')).toMatch(/^405 Method Not Allowed[^]+does not forward TRACE/m)
   })
 
   test('explain shows variables that are not set', async () => {
