@@ -117,6 +117,10 @@ describe.skipIf(chromiumPath === undefined)('the documentation site', () => {
     await opened.page.setViewportSize({ width, height })
     await opened.page.emulateMedia({ colorScheme })
     await opened.page.goto(new URL(target, server.url).href)
+    // A click on a page that Vue has not mounted yet does nothing.
+    const isMounted = (): Promise<boolean> =>
+      opened.page.evaluate(() => '__vue_app__' in (document.querySelector('#app') ?? {}))
+    await expect.poll(isMounted).toBe(true)
     return opened
   }
 })
