@@ -50,14 +50,15 @@ export function refuseBasicAuth({ basicAuth }: { readonly basicAuth: BasicAuth |
   )
 }
 
+/** Describes a reload or a new worker that has no password although the running server has one. */
+export const removedBasicAuth =
+  'basicAuth: the new configuration does not have it, but the running one does. Add it again, or restart to remove basicAuth.'
+
 /** Rejects a reload that would remove the password of a running server, for example because a file was deleted. */
 export function refuseRemovedBasicAuth(
   current: { readonly basicAuth: BasicAuth | undefined },
   next: { readonly basicAuth: BasicAuth | undefined },
 ): void {
   if (current.basicAuth === undefined || next.basicAuth !== undefined) return
-  throw new OperatorError(
-    'SD_OPTION_INVALID',
-    'basicAuth: the new configuration does not have it, but the running one does. Add it again, or restart to remove basicAuth.',
-  )
+  throw new OperatorError('SD_OPTION_INVALID', removedBasicAuth)
 }

@@ -83,12 +83,20 @@ export interface ServedBuild {
   readonly environment?: string
   /** The digest of the serving rules, only between our own processes; absent without rules. */
   readonly rulesDigest?: string
+  /** Only between our own processes: the site has `basicAuth`. */
+  readonly isProtected?: true
 }
 
 /** Returns the identity for comparisons between our own processes. */
-export function comparedBuild(site: Pick<Site, 'buildId' | 'environment' | 'rulesDigest'>): ServedBuild {
-  const { rulesDigest } = site
-  return { ...servedBuild(site), ...(rulesDigest !== undefined && { rulesDigest }) }
+export function comparedBuild(
+  site: Pick<Site, 'basicAuth' | 'buildId' | 'environment' | 'rulesDigest'>,
+): ServedBuild {
+  const { rulesDigest, basicAuth } = site
+  return {
+    ...servedBuild(site),
+    ...(rulesDigest !== undefined && { rulesDigest }),
+    ...(basicAuth !== undefined && { isProtected: true }),
+  }
 }
 
 export function servedBuild({ buildId, environment }: Pick<Site, 'buildId' | 'environment'>): ServedBuild {

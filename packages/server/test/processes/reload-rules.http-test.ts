@@ -4,9 +4,11 @@ import { describe, expect, test, vi } from 'vitest'
 import { buildFixture } from '../support/build-fixture.ts'
 import { openConnection } from '../support/open-connection.ts'
 import { formatRequest, rawRequest } from '../support/raw-request.ts'
+import { readChildProcessIds } from '../support/read-child-process-ids.ts'
 import { spawnCommand } from '../support/spawn-command.ts'
 import { startTarget } from '../support/start-target.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
+import { twoProcessFlags } from '../support/two-process-flags.ts'
 import { withoutUndici } from '../support/without-undici.ts'
 import { webSocketHandshake } from '../support/web-socket-handshake.ts'
 
@@ -26,6 +28,7 @@ async function start(
   const command = spawnCommand([directory, '--port', '0', ...flags], { cwd, nodeOptions })
   const { port } = await command.listening
   return {
+    command,
     config,
     port,
     field: async (): Promise<string | undefined> => (await rawRequest(port)).field('X-Stage'),
@@ -83,6 +86,31 @@ describe.skipIf(process.platform === 'win32')('SIGHUP', () => {
     expect((await rawRequest(served.port)).status).toBe(401)
     expect(await served.stop()).toBe(0)
   })
+
+  // Only Linux lists the processes of a process.
+  test.runIf(process.platform === 'linux')(
+    'does not replace workers by others without basicAuth',
+    async () => {
+      const variables = join(await temporaryDirectory(), 'variables')
+      await writeFile(variables, 'SITE_PASSWORD=name:password')
+      const guarded = JSON.stringify({ basicAuth: { env: 'SITE_PASSWORD' } })
+      const served = await start('serve-dist.config.json', guarded, [
+        ...(await twoProcessFlags()),
+        '--env-file',
+        variables,
+      ])
+      await rm(served.config)
+      for (const worker of await readChildProcessIds(served.command.child.pid))
+        process.kill(worker, 'SIGKILL')
+      await vi.waitUntil(() => served.command.complaints().includes('restart to remove basicAuth.'), patience)
+      await writeFile(served.config, guarded)
+      // Connections wait until a worker listens again.
+      await expect
+        .poll(async () => (await rawRequest(served.port).catch(() => undefined))?.status, patience)
+        .toBe(401)
+      expect(await served.stop()).toBe(0)
+    },
+  )
 
   test.each([[['--workers', '1']], [['--workers', '2']]])(
     'adds the first rule that proxies, with uploads and WebSockets, %j',

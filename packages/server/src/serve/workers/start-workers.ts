@@ -11,6 +11,7 @@ import type { SharedMirror } from '../../mirror/share-mirror.ts'
 import { answerStoreRequest } from './answer-store-request.ts'
 import { reloadWorkers } from './reload-workers.ts'
 import { countFailures, crashLoopLength, restartDelay } from './restart-policy.ts'
+import { removedBasicAuth } from '../../rules/basic-auth.ts'
 import { type ServedBuild, servedId, type SiteCounts, type SiteSummary } from '../../site/site.ts'
 import {
   isWorkerMessage,
@@ -74,6 +75,8 @@ export async function startWorkers(options: WorkersOptions): Promise<RunningWork
   const slots = Array.from({ length: count }, (): WorkerSlot => ({ isAdmitted: false, failures: 0 }))
   const changes = new EventEmitter()
   let listening: WorkerReady | undefined
+  /** Whether a worker that has ended asked for passwords. */
+  let wasProtected = false
   let isStopping = false
   let failure: OperatorError | undefined
 
@@ -146,6 +149,7 @@ export async function startWorkers(options: WorkersOptions): Promise<RunningWork
     const end = (reason: string): void => {
       slot.worker = undefined
       slot.ready = undefined
+      if (slot.isAdmitted && slot.build?.isProtected === true) wasProtected = true
       slot.build = undefined
       slot.isAdmitted = false
       slot.failures = countFailures(slot.failures, performance.now() - begin)
@@ -189,6 +193,11 @@ export async function startWorkers(options: WorkersOptions): Promise<RunningWork
    * worker is killed.
    */
   async function admit(slot: WorkerSlot, worker: Worker, loaded: WorkerLoaded): Promise<void> {
+    if (wasProtected && loaded.isProtected !== true) {
+      process.stderr.write(`serve-dist: ${removedBasicAuth}\n`)
+      worker.process.kill('SIGKILL')
+      return
+    }
     const isOther = (): boolean => {
       const others = slots.filter((other) => other !== slot && other.isAdmitted)
       return others.some(({ build }) => !isSame(build, slot.build))
