@@ -7,6 +7,7 @@ import { Agent, createServer, type Server, type ServerResponse } from 'node:http
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { precompress } from '@serve-dist/precompress'
 import { createProxyServer } from 'http-proxy-3'
@@ -32,13 +33,14 @@ else await measureAll(Number(role ?? 5))
 /** Measures each server `rounds` times, and prints the medians. */
 async function measureAll(rounds: number): Promise<void> {
   const directory = await mkdtemp(join(tmpdir(), 'bench-proxy-'))
+  const scratch = await mkdtemp(join(tmpdir(), 'bench-proxy-nginx-'))
   await writeFile(join(directory, 'index.html'), '<!doctype html>')
   await precompress(directory)
   const target = await start([process.execPath, self, 'target'], loadCore)
   const url = `http://127.0.0.1:${target.port}`
   const files = [process.execPath, command, directory, '--port=0']
   const proxied = [...files, '--proxy', `/api=${url}`]
-  const nginx = await startNginx(url)
+  const nginx = await startNginx(scratch, url)
   const servers: Record<string, Running> = {
     bare: await start([process.execPath, self, 'bare', url]),
     'http-proxy-3': await start([process.execPath, self, 'http-proxy-3', url]),
@@ -71,7 +73,7 @@ async function measureAll(rounds: number): Promise<void> {
   for (const [key, all] of figures)
     console.log(`${key}: ${median(all).toFixed(2)} (${all.map((each) => each.toFixed(1)).join(' ')})`)
   for (const { child } of [target, ...Object.values(servers)]) child.kill()
-  await rm(directory, { recursive: true })
+  for (const folder of [directory, scratch]) await rm(folder, { recursive: true })
 }
 
 interface Running {
@@ -92,7 +94,7 @@ function pin(core: number): string[] {
 }
 
 /** Returns nothing if nginx is not installed. */
-async function startNginx(url: string): Promise<Running | undefined> {
+async function startNginx(directory: string, url: string): Promise<Running | undefined> {
   if (spawnSync('nginx', ['-v']).status !== 0) {
     console.log('nginx is not installed, so it is not measured')
     return undefined
@@ -102,7 +104,6 @@ async function startNginx(url: string): Promise<Running | undefined> {
   const address = free.address()
   const port = typeof address === 'object' ? (address?.port ?? 0) : 0
   free.close()
-  const directory = await mkdtemp(join(tmpdir(), 'bench-proxy-nginx-'))
   const file = join(directory, 'nginx.conf')
   await writeFile(
     file,
@@ -119,16 +120,17 @@ http {
 }
 `,
   )
-  const child = spawn('taskset', ['-c', String(serverCore), 'nginx', '-p', directory, '-c', file], {
-    stdio: 'inherit',
-  })
-  for (;;) {
+  const [program, ...args] = [...pin(serverCore), 'nginx', '-p', directory, '-c', file]
+  const child = spawn(program, args, { stdio: 'inherit' })
+  while (child.exitCode === null) {
     const isUp = await fetch(`http://127.0.0.1:${port}/api`).then(
       () => true,
       () => false,
     )
     if (isUp) return { child, port }
+    await setTimeout(50)
   }
+  throw new Error(`nginx ended with exit code ${child.exitCode}`)
 }
 
 /** A process of its own, so that its time is not counted. */
