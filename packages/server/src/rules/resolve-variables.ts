@@ -41,11 +41,12 @@ export function resolveVariables(rules: readonly RedirectRule[], read: VariableR
       return address === undefined ? to : completeProxyAddress(address, { from, path: to.path })
     }
     const join = (text: string): string => (to.path === undefined ? text : text.replace(/\/$/, '') + to.path)
-    const isTarget = (text: string): boolean =>
-      redirectTargetProblem(join(text), from, { query }) === undefined
-    const text = valueOf(to, `the target of the rule ${from}`, (given) =>
-      isTarget(given) ? undefined : targetForm,
-    )
+    const problemOf = (given: string): string | undefined => {
+      if (to.path !== undefined && /[?#]/.test(given))
+        return 'expected no query, because `path` follows the value'
+      return redirectTargetProblem(join(given), from, { query }) && targetForm
+    }
+    const text = valueOf(to, `the target of the rule ${from}`, problemOf)
     return text === undefined ? to : join(text)
   }
   const resolved = rules.map((rule) => {

@@ -96,6 +96,15 @@ describe('{ env } in rules', () => {
         'SITE: the target of the rule /item: expected a path or an http(s) URL, with variables of the rule only',
       ],
     })
+    const withQuery = { ...environment, SITE: 'https://other.example/?a' }
+    await expect(
+      startServer(directory, { site: { rules: { redirects }, environment: withQuery } }),
+    ).rejects.toMatchObject({
+      problems: ['/old/*', '/item'].map(
+        (from) =>
+          `SITE: the target of the rule ${from}: expected no query, because \`path\` follows the value`,
+      ),
+    })
   })
 
   test('rejects other objects', async () => {
