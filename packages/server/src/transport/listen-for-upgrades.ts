@@ -8,8 +8,14 @@ import type { RequestListener } from './transport.ts'
  * §7.8).
  */
 export function asksForWebSocket(request: IncomingMessage): boolean {
-  const { method, headers } = request
-  return method === 'GET' && !hasBody(request) && headers.upgrade?.toLowerCase() === 'websocket'
+  const { method, headers, httpVersion } = request
+  // RFC 9110 §7.8: HTTP/1.0 has no upgrades.
+  return (
+    httpVersion !== '1.0' &&
+    method === 'GET' &&
+    !hasBody(request) &&
+    headers.upgrade?.toLowerCase() === 'websocket'
+  )
 }
 
 function hasBody({ headers }: IncomingMessage): boolean {

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import type { Socket } from 'node:net'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { WebSocket, WebSocketServer } from 'ws'
 import { buildFixture } from '../support/build-fixture.ts'
 import { dialTls } from '../support/dial-tls.ts'
@@ -109,6 +109,17 @@ test.each([
   )
   expect(await connection.rest()).toHaveLength(0)
   expect(target.requests).toEqual([])
+})
+
+test('a handshake over HTTP/1.0 is a request without an upgrade', async () => {
+  const { target } = await startEcho()
+  const { port } = await serveRule(target.url)
+  const connection = await openConnection(port)
+  const request = formatRequest({ target: '/api/socket', fields: webSocketHandshake })
+  connection.send(request.replace('HTTP/1.1', 'HTTP/1.0'))
+  await vi.waitUntil(() => target.requests.length > 0, { timeout: 60_000 })
+  expect(target.requests[0]?.values('Upgrade')).toEqual([])
+  connection.socket.destroy()
 })
 
 test.each(['Upgrade: h2c\r\n', ''])(
