@@ -11,7 +11,7 @@ import { findOnDisk } from '../hosts/find-on-disk.ts'
 import { loadProtectedSite, loadSiteToInspect } from '../load/load-site.ts'
 import type { RequestFields } from '../protocol/request-fields.ts'
 import { createRequestFieldsReader } from '../send/read-request-fields.ts'
-import { notFound } from '../site/answers.ts'
+import { methodNotAllowed, notFound } from '../site/answers.ts'
 import { decideNotFound, fallbackFor } from '../site/decide.ts'
 import { isMissingAsset } from '../site/missing-asset.ts'
 import type { Site } from '../site/site.ts'
@@ -76,7 +76,7 @@ async function explainAnswer(
 ): Promise<Explanation> {
   const fallback = fallbackFor(site, ssr === undefined ? 'standalone' : 'before-application', undefined)
   const isFinal = ({ answer }: Explanation): boolean =>
-    answer !== undefined && (ssr === undefined || answer.status !== 405)
+    answer !== undefined && (ssr === undefined || answer !== methodNotAllowed)
 
   const first = explain(site, request, fsFallback ? undefined : fallback)
   if (isFinal(first)) return first

@@ -1,5 +1,5 @@
 import { fieldPairs } from '../protocol/field-pairs.ts'
-import { failedAnswer } from '../site/answers.ts'
+import { failedAnswer, methodNotAllowed } from '../site/answers.ts'
 import { decide, fallbackFor } from '../site/decide.ts'
 import { decideUnlistedPath, mayBelongToNewerBuild } from './decide-unlisted-path.ts'
 import { type FileLease, leaseFile } from '../files/kept-file.ts'
@@ -48,7 +48,7 @@ export function createFetchHandler(source: SiteSource, options: HandlerOptions =
     { method }: RequestFields,
     answer: Answer | undefined,
   ): Response | undefined | Promise<Response> {
-    if (answer === undefined || answer.status === 405) return undefined
+    if (answer === undefined || answer === methodNotAllowed) return undefined
     const { content } = answer
     if (content.kind === 'none' || method === 'HEAD') return toResponse(answer, null)
     if (content.kind === 'memory') return toResponse(answer, content.bytes)

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { notFound } from '../site/answers.ts'
+import { methodNotAllowed, notFound } from '../site/answers.ts'
 import { decide, decideNotFound, fallbackFor, type HostRole } from '../site/decide.ts'
 import { decideUnlistedPath, mayBelongToNewerBuild } from './decide-unlisted-path.ts'
 import { type HandlerOptions, openHost } from './handler-options.ts'
@@ -83,7 +83,7 @@ export function createHandlerFor(
     answer: Answer | undefined,
     next?: () => void,
   ): void {
-    if (next !== undefined && (answer === undefined || answer.status === 405)) {
+    if (next !== undefined && (answer === undefined || answer === methodNotAllowed)) {
       next()
       return
     }

@@ -232,8 +232,8 @@ function rangeOf(
 }
 
 /**
- * Forwards a request. Dot segments are refused, so that no request reaches a target by the prefix of
- * another rule.
+ * Forwards a request. Refuses dot segments, so that no request reaches a target by the prefix of another rule, and
+ * TRACE.
  */
 function forwardTo(
   rule: ProxyPattern,

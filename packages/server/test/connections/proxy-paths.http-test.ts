@@ -165,6 +165,7 @@ describe('a rule without `force`', async () => {
     const beside = await start(({ url }) => [{ from: '/api/*', to: url, status: 200 }], { ssr: entry })
     expect(await arrival(beside, '/api/data.json')).toBe(200)
     expect(await arrival(beside, '/api/x', 'POST')).toBe('/api/x')
+    expect(await arrival(beside, '/api/x', 'TRACE')).toBe(405)
     expect((await rawRequest(beside.server.port, { target: '/other' })).body.toString()).toBe('app')
   })
 })
