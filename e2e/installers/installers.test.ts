@@ -6,7 +6,7 @@ import { decodeIndependently } from '../src/decode-independently.ts'
 import { sendRequest } from '../src/send-request.ts'
 import { blocks, linesOf } from './support/document-blocks.ts'
 import { type Installer, installers } from './support/installer.ts'
-import { type NewProject, newProject } from './support/new-project.ts'
+import { type NewProject, newProject, vite } from './support/new-project.ts'
 
 const [install, configuration, use] = blocks.filter(({ place }) => place.startsWith('README.md'))
 const [build = '', serve = ''] = linesOf(use)
@@ -26,7 +26,7 @@ function installAndServe(installer: Installer): void {
 
   beforeAll(async () => {
     project = await newProject(installer)
-    await expectSuccess("npm install --save-dev 'vite@^8'")
+    await expectSuccess(`npm install --save-dev ${vite}`)
     for (const line of linesOf(install)) await expectSuccess(line)
     await project.write('vite.config.ts', configuration?.code ?? '')
     await expectSuccess(build)

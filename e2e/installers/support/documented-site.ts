@@ -1,9 +1,8 @@
 import { cp, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { version as vite } from 'vite'
 import { installers } from './installer.ts'
-import { type NewProject, newProject } from './new-project.ts'
+import { type NewProject, newProject, vite } from './new-project.ts'
 
 const root = fileURLToPath(new URL('../../..', import.meta.url))
 
@@ -38,8 +37,7 @@ export async function prepareSite(): Promise<DocumentedSite> {
   )
   const ours =
     '@serve-dist/server @serve-dist/vite @serve-dist/precompress @serve-dist/report @serve-dist/store @serve-dist/manifest'
-  // The registry of a machine may have a newer Vite, but not yet all its optional dependencies, as `npm ci` needs them.
-  for (const line of [`npm install vite@${vite} ${ours} pino prom-client ws ${hosts}`, 'npx vite build']) {
+  for (const line of [`npm install ${vite} ${ours} pino prom-client ws ${hosts}`, 'npx vite build']) {
     const { exitCode, output, errors } = await project.run(line)
     if (exitCode !== 0) throw new Error(`${line} failed:\n${output}${errors}`)
   }

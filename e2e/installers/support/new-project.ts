@@ -1,6 +1,7 @@
 import { chmod, mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import { version } from 'vite'
 import { inject } from 'vitest'
 import {
   type ProgramEnd,
@@ -9,6 +10,12 @@ import {
   startProgram,
 } from '../../../scripts/start-program.mjs'
 import { cachesIn, type Installer } from './installer.ts'
+
+/**
+ * The Vite of this repository. A registry may have a newer one, but not yet all its optional dependencies, which `npm ci` and
+ * Yarn need.
+ */
+export const vite = `vite@${version}`
 
 /** A project with Vite outside of this repository. A given installer installs its packages. */
 export interface NewProject {
