@@ -24,6 +24,7 @@ export function proxyPlugin({ redirects = [] }: ServingRules): Plugin {
     name: `${pluginName}:proxy`,
     apply: 'serve',
     async config({ server, preview, root = '', envDir = '' }, { mode, isPreview = false }) {
+      problems.length = 0
       if (rules.length === 0) return undefined
       const folder = envDir === false ? envDir : resolve(root, envDir)
       const variables = await loadVariables({ mode, envDir: folder })

@@ -24,10 +24,10 @@ export async function openLiveSite(
   options: LiveSiteOptions = {},
 ): Promise<LiveSite> {
   if (typeof from !== 'object' || from === null) {
-    return await openStagedSite(from, resolveLiveSiteOptions(options), admit)
+    return await openStagedSite(from, resolveLiveSiteOptions(options), beforeServing)
   }
   const given = resolveLiveSiteOptions(withoutStore(from))
-  const live = await openStagedSite(from, given, admit)
+  const live = await openStagedSite(from, given, beforeServing)
   const following = followStore(live, () => live.reload(), given)
   const close = live.close.bind(live)
   return Object.assign(live, {
@@ -39,7 +39,7 @@ export async function openLiveSite(
 }
 
 /** Rejects a site that needs more than a handler. */
-function admit(site: Site): void {
+function beforeServing(site: Site): void {
   refuseBasicAuth(site)
   refuseProxying(site)
 }

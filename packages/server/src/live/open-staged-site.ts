@@ -1,6 +1,6 @@
 import { retireFiles } from '../files/inspect-files.ts'
 import { coalesceRuns } from '../files/coalesce-runs.ts'
-import { type AdmitSite, type LoadedBuild, loadBuild, retireBuild } from '../load/load-build.ts'
+import { type BeforeServing, type LoadedBuild, loadBuild, retireBuild } from '../load/load-build.ts'
 import type { ResolvedLiveSiteOptions } from '../load/load-options.ts'
 import { type BuildPlace, openSource } from '../load/open-source.ts'
 import type { WatchedBuilds } from '../load/watched-builds.ts'
@@ -46,9 +46,9 @@ export interface StagedSite extends LiveSite {
 export async function openStagedSite(
   place: BuildPlace,
   options: ResolvedLiveSiteOptions,
-  admit?: AdmitSite,
+  beforeServing?: BeforeServing,
 ): Promise<StagedSite> {
-  const resolved = { ...options, needsEnvironment: true, digests: new Map(), admit }
+  const resolved = { ...options, needsEnvironment: true, digests: new Map(), beforeServing }
   const source = await openSource(place, resolved)
   const start = { ...resolved, needsManifest: false, isStart: true, earlier: [] }
   const served = await loadBuild(source, start).catch((error: unknown) => {
@@ -74,9 +74,9 @@ export async function openStagedSite(
         needsManifest,
         isStart: false,
         earlier,
-        admit: async (site) => {
+        beforeServing: async (site) => {
           refuseRemovedBasicAuth(state.served.site, site)
-          await admit?.(site)
+          await beforeServing?.(site)
         },
       })
     } catch (error) {

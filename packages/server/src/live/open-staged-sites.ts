@@ -1,4 +1,4 @@
-import type { AdmitSite } from '../load/load-build.ts'
+import type { BeforeServing } from '../load/load-build.ts'
 import type { ResolvedLiveSiteOptions } from '../load/load-options.ts'
 import { combineSites } from '../site/combine-sites.ts'
 import { comparedBuild, type Site } from '../site/site.ts'
@@ -18,7 +18,7 @@ import { escapeMessage } from '@serve-dist/foundation/text/escape-invisible'
 export async function openStagedSites(
   directories: readonly string[],
   options: ResolvedLiveSiteOptions,
-  admit?: AdmitSite,
+  beforeServing?: BeforeServing,
 ): Promise<StagedSite> {
   const { memoryBudget, openFiles } = options
   const share = {
@@ -33,7 +33,7 @@ export async function openStagedSites(
   try {
     for (const directory of directories) {
       const onWarning = (text: string): void => options.onWarning(namingFolder(text, directory))
-      lives.push(await openStagedSite(directory, { ...share, onWarning }, admit))
+      lives.push(await openStagedSite(directory, { ...share, onWarning }, beforeServing))
     }
     const holder = { current: combine(lives.map((live) => live.current)) }
     const staged: StagedSite = Object.assign(holder, {

@@ -60,8 +60,8 @@ export function retireBuild({ build }: LoadedBuild): void {
   retireFiles(build.current.stored.values())
 }
 
-/** Called with each loaded site. It throws for a site that the caller cannot serve. */
-export type AdmitSite = (site: Site) => void | Promise<void>
+/** Called with each site before it is served. It throws for a site that the caller cannot serve, or opens what the site needs. */
+export type BeforeServing = (site: Site) => void | Promise<void>
 
 export interface LoadBuildOptions extends ResolvedLiveSiteOptions {
   /** Whether to refuse a folder without a manifest instead of describing it. */
@@ -74,7 +74,7 @@ export interface LoadBuildOptions extends ResolvedLiveSiteOptions {
   readonly digests: KnownDigests
   /** The builds that were served before, the newest first. */
   readonly earlier: readonly EarlierBuild[]
-  readonly admit?: AdmitSite | undefined
+  readonly beforeServing?: BeforeServing | undefined
 }
 
 /** A build that changes during each attempt probably has several writers. */
@@ -231,7 +231,7 @@ async function loadSiteOf(
   const { joined, problems } = joinSite(build, options.earlier, source.kept)
   const { site, keptIdentity } = joined
   refuseHealthConflict(site)
-  await options.admit?.(site)
+  await options.beforeServing?.(site)
 
   // 7. The warnings.
   for (const warning of [

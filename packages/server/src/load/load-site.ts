@@ -26,8 +26,8 @@ export async function loadSite(
   options: LoadSiteOptions = {},
 ): Promise<Site> {
   return typeof from === 'object' && from !== null
-    ? await load(from, withoutStore(from), { admit: refuseBasicAuth })
-    : await load(from, options, { admit: refuseBasicAuth })
+    ? await load(from, withoutStore(from), { beforeServing: refuseBasicAuth })
+    : await load(from, options, { beforeServing: refuseBasicAuth })
 }
 
 /** Loads a site like {@link loadSite}, for callers that do not serve it to others: it may need credentials. */
@@ -43,7 +43,10 @@ export async function loadSiteToInspect(directory: string, options: LoadSiteOpti
 async function load(
   place: BuildPlace,
   options: LoadSiteOptions,
-  { needsEnvironment = true, admit }: Partial<Pick<LoadBuildOptions, 'needsEnvironment' | 'admit'>> = {},
+  {
+    needsEnvironment = true,
+    beforeServing,
+  }: Partial<Pick<LoadBuildOptions, 'needsEnvironment' | 'beforeServing'>> = {},
 ): Promise<Site> {
   const resolved = resolveLoadSiteOptions(options)
   const { site } = await loadBuild(await openSource(place, resolved), {
@@ -51,7 +54,7 @@ async function load(
     openFiles: 0,
     needsManifest: false,
     needsEnvironment,
-    admit,
+    beforeServing,
     isStart: true,
     digests: new Map(),
     earlier: [],

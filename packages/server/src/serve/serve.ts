@@ -14,7 +14,7 @@ import { coalesceRuns } from '../files/coalesce-runs.ts'
 import type { BuildSource } from '../load/build-source.ts'
 import { followStore } from '../live/follow-store.ts'
 import { openStagedSite, type StagedSite } from '../live/open-staged-site.ts'
-import type { AdmitSite } from '../load/load-build.ts'
+import type { BeforeServing } from '../load/load-build.ts'
 import type { BuildPlace } from '../load/open-source.ts'
 import type { ReloadOutcome } from '../live/reload-outcome.ts'
 import type { RunningEngine } from '../native/choose-engine.ts'
@@ -126,13 +126,15 @@ export async function serveStaged(
   const place = worker?.source ?? selectBuildPlace(resolved)
   let proxy: Proxy | undefined
   // A reload may bring the first rule that proxies.
-  const admit: AdmitSite = async (site) => {
+  const beforeServing: BeforeServing = async (site) => {
     if (findProxying(site) !== undefined) proxy ??= await openProxy(() => live.current, resolved)
   }
-  const live = await openBuilds(place, siteOptionsOf(resolved), admit).catch(async (error: unknown) => {
-    await operations?.close()
-    throw error
-  })
+  const live = await openBuilds(place, siteOptionsOf(resolved), beforeServing).catch(
+    async (error: unknown) => {
+      await operations?.close()
+      throw error
+    },
+  )
   const giveUp = async (error: unknown): Promise<never> => {
     live.close()
     await operations?.close()
@@ -262,11 +264,11 @@ export async function serveStaged(
 async function openBuilds(
   place: BuildPlace | readonly string[],
   options: ResolvedLiveSiteOptions,
-  admit: AdmitSite,
+  beforeServing: BeforeServing,
 ): Promise<StagedSite> {
-  if (!isList(place)) return await openStagedSite(place, options, admit)
+  if (!isList(place)) return await openStagedSite(place, options, beforeServing)
   const { openStagedSites } = await import('../live/open-staged-sites.ts')
-  return await openStagedSites(place, options, admit)
+  return await openStagedSites(place, options, beforeServing)
 }
 
 function isList(place: BuildPlace | readonly string[]): place is readonly string[] {
