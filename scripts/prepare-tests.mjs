@@ -1,5 +1,8 @@
 import { configureGlobal } from 'fast-check'
-import { vi } from 'vitest'
+import { afterAll, vi } from 'vitest'
+import { killRunning } from '../packages/server/test/support/kill-at-end.ts'
+
+afterAll(killRunning)
 
 configureGlobal({ seed: Number(process.env['SERVE_DIST_SEED']) })
 

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
-import { afterAll } from 'vitest'
+import { killAtEnd } from './kill-at-end.ts'
 
 const bin = fileURLToPath(new URL('../../bin/serve-dist.js', import.meta.url))
 
@@ -54,12 +54,6 @@ const shellWithListenPid = ['/bin/sh', '-c', 'LISTEN_PID=$$ LISTEN_FDS=1 exec "$
 /** The warning of a low limit of descriptors. Only tests that set a limit keep it. */
 const descriptorWarning = /^serve-dist: warning: this process can open \d+ files, .*\n/m
 
-const running = new Set<ChildProcess>()
-
-afterAll(() => {
-  for (const child of running) child.kill('SIGKILL')
-})
-
 /** Starts the built command `serve-dist`. */
 export function spawnCommand(args: readonly string[], options: SpawnCommandOptions = {}): RunningCommand {
   const { cwd, env, node = process.execPath, nodeOptions = [], descriptors, group, cores, user } = options
@@ -80,7 +74,7 @@ export function spawnCommand(args: readonly string[], options: SpawnCommandOptio
   })
   const { stdout: output, stderr: errors } = child
   if (output === null || errors === null) throw new TypeError('started without pipes')
-  running.add(child)
+  killAtEnd(child)
   let stdout = ''
   let stderr = ''
   output.setEncoding('utf8').on('data', (text: string) => {
@@ -93,7 +87,6 @@ export function spawnCommand(args: readonly string[], options: SpawnCommandOptio
   const complaints = (): string =>
     descriptors === undefined ? stderr.replace(descriptorWarning, '') : stderr
   const exited = once(child, 'close').then(() => {
-    running.delete(child)
     child.emit('said')
     return { code: child.exitCode, stdout, stderr: complaints() }
   })

@@ -1,16 +1,10 @@
-import { type ChildProcess, spawn } from 'node:child_process'
-import { afterAll } from 'vitest'
-
-const running = new Set<ChildProcess>()
-
-afterAll(() => {
-  for (const child of running) child.kill('SIGKILL')
-})
+import { spawn } from 'node:child_process'
+import { killAtEnd } from './kill-at-end.ts'
 
 /** Starts a program until the end of the test file. The program's first output line must be its port. */
 export function startServerProcess(program: string, args: readonly string[]): Promise<number> {
   const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'] })
-  running.add(child)
+  killAtEnd(child)
   let said = ''
   let complaints = ''
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
@@ -24,7 +18,6 @@ export function startServerProcess(program: string, args: readonly string[]): Pr
     })
     child.once('error', reject)
     child.once('close', (code) => {
-      running.delete(child)
       reject(new Error(`${program} ended with ${code} before it listened: ${said}${complaints}`))
     })
   })
