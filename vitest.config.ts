@@ -27,7 +27,8 @@ const http = 'packages/server/test'
 const runtimes = `${http}/hosts/runtimes.http-test.ts`
 const differential = `${http}/native/differential*.http-test.ts`
 const copiedBuilds = `${http}/processes/copied-builds.http-test.ts`
-const soaking = `${http}/**/{soak,soak-stalled,stalled-clients,stalled-tls-clients,proxy-memory,swap-builds,rollback}.slow-test.ts`
+const soaking = `${http}/**/{soak,soak-stalled,swap-builds,rollback}.slow-test.ts`
+const stalling = `${http}/connections/{stalled-clients,stalled-tls-clients,proxy-memory}.slow-test.ts`
 /** These files take long, and few changes break them. The gate leaves them out; `verify:all` runs them. */
 const furtherHttp = [
   'packages/store/test/{s3-faults,deltas/*,publish/races}.http-test.ts',
@@ -94,9 +95,14 @@ const projects: readonly Project[] = [
   // Counts of allocations, modules and calls of the file system: nothing else runs at the same time.
   suite('speed', [`${http}/speed/*.http-test.ts`], { fileParallelism: false }),
   suite('runtimes', [runtimes]),
-  suite('slow', ['packages/*/test/**/*.slow-test.ts'], { exclude: without(soaking), testTimeout: 240_000 }),
+  suite('slow', ['packages/*/test/**/*.slow-test.ts'], {
+    exclude: without(soaking, stalling),
+    testTimeout: 240_000,
+  }),
   // They measure memory, or fill the machine.
   suite('soak', [soaking], { fileParallelism: false, testTimeout: 240_000 }),
+  // A thousand clients that do not read may fill the kernel's memory for TCP. Connections of other tests would break.
+  suite('stalled', [stalling], { fileParallelism: false, testTimeout: 240_000 }),
   suite('build', allBuilds, {
     env: { ...shared.env, SERVE_DIST_VITES: '8' },
     exclude: without(...furtherBuilds),
