@@ -2,7 +2,7 @@
 // On Linux, the servers run on core 0, the target and the load on core 1.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { Agent, createServer, type Server, type ServerResponse } from 'node:http'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -12,6 +12,9 @@ import { fileURLToPath } from 'node:url'
 import { precompress } from '@serve-dist/precompress'
 import { createProxyServer } from 'http-proxy-3'
 import { Pool } from 'undici'
+import { findFreePort } from '../serve/measure/find-free-port.ts'
+import { readCpuSeconds } from '../serve/measure/resource-usage.ts'
+import { median, percentile } from '../serve/statistics.ts'
 
 const self = fileURLToPath(import.meta.url)
 const command = fileURLToPath(import.meta.resolve('@serve-dist/server')).replace(
@@ -55,9 +58,9 @@ async function measureAll(rounds: number): Promise<void> {
     for (const [name, { child, port }] of Object.entries(servers)) {
       const paths = name.startsWith('files') ? ['/'] : name.startsWith('serve') ? ['/api/x', '/'] : ['/api/x']
       for (const path of paths) {
-        const before = await readMicroseconds(child.pid)
+        const before = await readCpuSeconds(child.pid ?? 0)
         const { requests, p99 } = await runLoad(port, path)
-        const each = ((await readMicroseconds(child.pid)) - before) / requests
+        const each = (((await readCpuSeconds(child.pid ?? 0)) - before) * 1e6) / requests
         // The first round warms up.
         if (round === 0) continue
         for (const [what, figure] of [
@@ -99,11 +102,7 @@ async function startNginx(directory: string, url: string): Promise<Running | und
     console.log('nginx is not installed, so it is not measured')
     return undefined
   }
-  const free = createServer().listen(0, '127.0.0.1')
-  await once(free, 'listening')
-  const address = free.address()
-  const port = typeof address === 'object' ? (address?.port ?? 0) : 0
-  free.close()
+  const port = await findFreePort()
   const file = join(directory, 'nginx.conf')
   await writeFile(
     file,
@@ -175,8 +174,7 @@ async function load(
       await once(socket, 'close')
     }),
   )
-  times.sort((a, b) => a - b)
-  return { requests: times.length, p99: times[Math.floor(times.length * 0.99)] ?? 0 }
+  return { requests: times.length, p99: percentile(times, 0.99) }
 }
 
 const body = JSON.stringify({ text: 'x'.repeat(1000) })
@@ -228,15 +226,4 @@ function listen(server: Server): void {
     const address = server.address()
     console.log(`http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`)
   })
-}
-
-/** The CPU time of a process. A tick is 10 ms. */
-async function readMicroseconds(pid = 0): Promise<number> {
-  const stat = await readFile(`/proc/${pid}/stat`, 'utf8')
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-  return (Number(fields[11]) + Number(fields[12])) * 10_000
-}
-
-function median(all: readonly number[]): number {
-  return all.toSorted((a, b) => a - b)[Math.floor(all.length / 2)] ?? Number.NaN
 }

@@ -107,7 +107,7 @@ describe.skipIf(chromiumPath === undefined || node === undefined)('a visitor of 
     const visit = await visitWith(visitor, 5)
     const changed = changedBetween(4, 5)
     expect(changed.map((file) => file.path)).toEqual([expect.stringMatching(/^assets\/glossary-/)])
-    await expectDeltas(visitor, visit, changed)
+    await expectDeltas(visitor, visit, changed, 1)
     const earlier = new Set(manifestOf(4).files.map((file) => file.path))
     const loaded = [...visit.files.keys()].filter((name) => name.startsWith('assets/') && !earlier.has(name))
     expect(loaded).toEqual(changed.map((file) => file.path))
@@ -219,8 +219,9 @@ async function expectDeltas(
   visitor: ReturningVisitor,
   { files }: Visit,
   changed: readonly ManifestFile[],
+  least = 4,
 ): Promise<void> {
-  expect(changed).not.toEqual([])
+  expect(changed.length).toBeGreaterThanOrEqual(least)
   for (const file of changed)
     expect([file.path, files.get(file.path)]).toEqual([
       file.path,

@@ -1,7 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -10,6 +9,7 @@ import type { FoundServer } from '../peers/server-definition.ts'
 import { tlsFiles } from '../tls-files.ts'
 import { requestFor, VoidRow } from './check-server.ts'
 import { exchange } from './exchange.ts'
+import { findFreePort } from './find-free-port.ts'
 import { readCpuSeconds, readHeldBytes } from './resource-usage.ts'
 
 /** A running server. */
@@ -95,17 +95,6 @@ export async function startServer(
     }
   }
   return { port, bootMilliseconds, cpuSeconds, heldBytes: () => readHeldBytes(pid), stop }
-}
-
-/** Returns a free port of the loopback interface. */
-async function findFreePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  await once(server, 'close')
-  if (address === null || typeof address === 'string') throw new TypeError('listening without a port')
-  return address.port
 }
 
 /** Returns the end of a text, short enough for an error message. */

@@ -74,7 +74,7 @@ export async function readGeneration(
 /**
  * Reads the delta document of a build.
  *
- * @returns `undefined` if the build has none. The server must then not mark any of its files as a dictionary.
+ * @returns `undefined` without such a document. The server must then not mark any file of the build as a dictionary.
  * @throws OperatorError `SD_STORE_INVALID` if the document is invalid.
  */
 export async function readDeltas(

@@ -19,7 +19,7 @@ import {
 } from '../support/desync-exchanges.ts'
 import { writeCertificate } from '../support/make-certificate.ts'
 import { startServer } from '../support/start-server.ts'
-import { hasNative } from '../support/tested-engine.ts'
+import { availableEngines } from '../support/tested-engine.ts'
 
 const seed = Number(process.env['SERVE_DIST_SEED'] ?? 2026)
 const exchangesPerEngine = 3000
@@ -78,7 +78,7 @@ async function exchangeOver(session: ClientHttp2Session, each: StreamExchange, i
   return fault === 'half' && !isWhole ? 'reset' : `${fault}: ${stream.rstCode} ${JSON.stringify(received)}`
 }
 
-test.each(hasNative ? (['node', 'native'] as const) : (['node'] as const))(
+test.each(availableEngines)(
   'gives each stream its own answer over HTTP/2, even if the target sends broken HTTP: %s',
   async (engine) => {
     const target = await startDesyncTarget()

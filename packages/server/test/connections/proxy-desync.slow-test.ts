@@ -10,7 +10,7 @@ import {
   pathOf,
   startDesyncTarget,
 } from '../support/desync-exchanges.ts'
-import { hasNative } from '../support/tested-engine.ts'
+import { availableEngines } from '../support/tested-engine.ts'
 import { type Connection, openConnection } from '../support/open-connection.ts'
 import { startServer } from '../support/start-server.ts'
 import { startTarget } from '../support/start-target.ts'
@@ -77,7 +77,7 @@ async function sendInPieces(connection: Connection, pieces: readonly string[]): 
   }
 }
 
-describe.each(hasNative ? (['node', 'native'] as const) : (['node'] as const))('the engine %s', (engine) => {
+describe.each(availableEngines)('the engine %s', (engine) => {
   const directory = buildFixture({ 'index.html': 'page', 'api/7': 'file' })
   const serve = async (url: string) => {
     const redirects = [{ from: '/api/*', to: url, status: 200, force: true }] as const

@@ -9,7 +9,7 @@ import { formatRequest } from '../support/raw-request.ts'
 import { startTarget, type Target } from '../support/start-target.ts'
 import { supervise } from '../support/supervise.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
-import { hasNative } from '../support/tested-engine.ts'
+import { availableEngines } from '../support/tested-engine.ts'
 
 const seed = Number(process.env['SERVE_DIST_SEED'] ?? 2026)
 const clients = 16
@@ -105,7 +105,7 @@ function drip(socket: Socket, text: string): void {
   setImmediate(() => drip(socket, text.slice(1)))
 }
 
-describe.skipIf(process.platform === 'win32').each(hasNative ? ['node', 'native'] : ['node'])(
+describe.skipIf(process.platform === 'win32').each(availableEngines)(
   'two instances with two workers, by the engine %s',
   (engine) => {
     test('give each request one answer, and send none twice, while targets fail, SIGTERM and SIGHUP', async () => {

@@ -5,7 +5,7 @@ import { buildFixture, writeFixture } from '../support/build-fixture.ts'
 import { formatRequest, rawRequest } from '../support/raw-request.ts'
 import { startSoakCommand } from '../support/soak/soak-command.ts'
 import { startTarget } from '../support/start-target.ts'
-import { hasNative } from '../support/tested-engine.ts'
+import { availableEngines } from '../support/tested-engine.ts'
 import { webSocketHandshake } from '../support/web-socket-handshake.ts'
 
 const clients = 1000
@@ -48,10 +48,9 @@ const kinds: readonly Kind[] = [
     sender: 'target',
   },
 ]
-const engines = hasNative ? (['node', 'native'] as const) : (['node'] as const)
 
 describe.skipIf(process.platform !== 'linux')(`a proxy with ${clients} clients`, () => {
-  test.each(kinds.flatMap((kind) => engines.map((engine) => [kind.name, engine, kind] as const)))(
+  test.each(kinds.flatMap((kind) => availableEngines.map((engine) => [kind.name, engine, kind] as const)))(
     `uses limited memory for %s, even if ${senders} receivers do not read, and frees it: %s`,
     async (name, engine, { request, answer, sender }) => {
       const accepted: Socket[] = []

@@ -6,7 +6,7 @@ import { buildFixture } from '../support/build-fixture.ts'
 import { formatRequest, rawRequest } from '../support/raw-request.ts'
 import { type SoakCommand, startSoakCommand } from '../support/soak/soak-command.ts'
 import { incompressibleBytes } from '../support/soak/soak-sites.ts'
-import { hasNative } from '../support/tested-engine.ts'
+import { availableEngines, hasNative } from '../support/tested-engine.ts'
 
 // These tests run the command with its real limits, so they run concurrently where possible.
 const megabyte = 1024 * 1024
@@ -93,10 +93,8 @@ describe.skipIf(process.platform !== 'linux')('the command', () => {
 /** The maximum bytes of an idle connection. */
 const costOfIdle = { node: 32_768, native: 4096 }
 
-const engines = hasNative ? (['node', 'native'] as const) : (['node'] as const)
-
 describe.skipIf(process.platform !== 'linux')('the command', () => {
-  test.concurrent.each(engines)(
+  test.concurrent.each(availableEngines)(
     'cuts off heads that arrive a byte a second, and serves other clients: %s',
     async (engine) => {
       const { port, measure } = await start(['--engine', engine])
@@ -122,7 +120,7 @@ describe.skipIf(process.platform !== 'linux')('the command', () => {
     },
   )
 
-  test.each(engines)(
+  test.each(availableEngines)(
     'refuses connections beyond its limit, and accepts new ones after some have closed: %s',
     async (engine) => {
       const { port, measure } = await start(['--engine', engine])

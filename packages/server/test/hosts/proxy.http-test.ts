@@ -34,7 +34,7 @@ function echo({ line, body, values }: ReceivedRequest, socket: Socket): void {
   socket.removeAllListeners('data').on('data', (chunk) => socket.end(chunk))
 }
 
-/** Where a server listens, and paths that it forwards without their prefix. */
+/** The place that a server listens on, and paths that it forwards without their prefix. */
 interface Way {
   readonly port: number
   readonly dial?: Dial

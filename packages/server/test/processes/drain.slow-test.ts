@@ -9,7 +9,7 @@ import { http2Request } from '../support/http2-request.ts'
 import { writeCertificate } from '../support/make-certificate.ts'
 import { type RunningCommand, spawnCommand } from '../support/spawn-command.ts'
 import { supervise } from '../support/supervise.ts'
-import { hasNative } from '../support/tested-engine.ts'
+import { availableEngines, hasNative } from '../support/tested-engine.ts'
 
 const restarts = 50
 const files = {
@@ -134,7 +134,7 @@ describe.skipIf(process.platform === 'win32').each([...cases, ...(hasNative ? na
 )
 
 describe.skipIf(process.platform === 'win32')(`${restarts} restarts of two instances under load`, () => {
-  test.each(hasNative ? ['node', 'native'] : ['node'])(
+  test.each(availableEngines)(
     'lose no request of a load balancer that drains the stopping instance first: %s',
     async (engine) => {
       const first = await launch(engine)

@@ -8,5 +8,8 @@ export const testedEngine: EngineChoice =
 /** Whether the native engine is available. */
 export const hasNative: boolean = typeof loadEngine() !== 'string'
 
+/** The available engines, for tests that start each of them. */
+export const availableEngines = hasNative ? (['node', 'native'] as const) : (['node'] as const)
+
 /** Whether the native engine is tested. If it is unavailable, `auto` selects Node's. */
 export const isNative: boolean = testedEngine !== 'node' && hasNative

@@ -196,7 +196,7 @@ describe('an application behind the build, over HTTP/2', () => {
     }
     const running = session.request({ ':path': '/api' })
     await once(running, 'response')
-    // Node 24 destroys a stream that ends before somebody reads it.
+    // Node 24 destroys a stream that ends before the test reads it.
     const whole = buffer(running)
     await expect(request('/bad')).rejects.toThrow('NGHTTP2_INTERNAL_ERROR')
     expect(await request('/finish')).toBe('part')
