@@ -30,7 +30,6 @@ import type { Operations } from '../operations/start-operations.ts'
 import type { ResolvedLiveSiteOptions } from '../load/load-options.ts'
 import type { ServingRules } from '@serve-dist/manifest'
 import type { WatchedBuilds } from '../load/watched-builds.ts'
-import { createSchemeReader } from '../operations/forwarded-scheme.ts'
 import type { OperationsOptions } from '../operations/operations-options.ts'
 import type { Application, StartedApplication } from '../application/mount-application.ts'
 import type { RedirectAddress, RedirectListener } from '../transport/listen-for-redirects.ts'
@@ -297,11 +296,9 @@ async function openApplication(
     for (const [name, text] of Object.entries(await readEnvFile(envFile))) process.env[name] ??= text
   }
   const { startApplication } = await import('../application/mount-application.ts')
-  return await startApplication(
-    file,
-    passOn,
-    trustProxy === undefined ? undefined : createSchemeReader(trustProxy),
-  )
+  if (trustProxy === undefined) return await startApplication(file, passOn)
+  const { createSchemeReader } = await import('../operations/forwarded-scheme.ts')
+  return await startApplication(file, passOn, createSchemeReader(trustProxy))
 }
 
 async function openProxy(
