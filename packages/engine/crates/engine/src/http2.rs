@@ -37,6 +37,7 @@ use crate::http2::self_wake_filter::SelfWakeFilter;
 use crate::http2::wire::{Flow, Wire};
 use crate::limits::{LINK_IDLE, idle_time_of_links};
 use crate::link::LINK_ATTEMPTS;
+use crate::shared::LinkReservation;
 use crate::stream::Stream;
 use crate::thread::{Connection, Phase, Thread, Warning};
 use crate::worker::RETRY_DELAY;
@@ -145,6 +146,7 @@ struct PendingRequest {
     request: Request<RecvStream>,
     respond: SendResponse<BodyChunk>,
     attempts: u32,
+    reservation: Option<LinkReservation>,
 }
 
 impl Streams<'_> {
@@ -249,15 +251,13 @@ impl Streams<'_> {
         {
             return self.refuse(&mut respond, Reason::REFUSED_STREAM);
         }
-        let attempts = 0;
-        self.relay_to_node(
-            cx,
-            PendingRequest {
-                request,
-                respond,
-                attempts,
-            },
-        );
+        let pending = PendingRequest {
+            request,
+            respond,
+            attempts: 0,
+            reservation: None,
+        };
+        self.relay_to_node(cx, pending);
     }
 
     /// Resets an unprocessed stream. After `REFUSED_STREAM`, the client may retry (RFC 9113 §8.7).
@@ -284,7 +284,7 @@ impl Streams<'_> {
         };
         if error.kind() != io::ErrorKind::NotConnected && pending.attempts < LINK_ATTEMPTS {
             pending.attempts += 1;
-            self.thread.note_link_shortage();
+            pending.reservation = Some(self.thread.note_link_shortage());
             self.spawn(async {
                 tokio::time::sleep(RETRY_DELAY).await;
                 Some(pending)

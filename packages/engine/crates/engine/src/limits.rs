@@ -51,7 +51,7 @@ pub async fn sweep(thread: &Thread) {
                 connection.deadline.wake();
             }
         }
-        if thread.shared.link_shortage.is_recent() {
+        if thread.shared.lacks_links() {
             discard_idle_links(thread);
         } else if thread.shared.accept_shortage.is_recent() {
             discard_idle_links_but_last(thread);
@@ -100,7 +100,7 @@ fn check(thread: &Thread, connection: &Connection) {
 
 /// Returns the maximum idle time of links, which is shorter if descriptors are scarce.
 pub fn idle_time_of_links(shared: &Shared) -> Duration {
-    if shared.link_shortage.is_recent() {
+    if shared.lacks_links() {
         Duration::ZERO
     } else if shared.accept_shortage.is_recent() {
         SCARCE_LINK_IDLE

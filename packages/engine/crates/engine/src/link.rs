@@ -47,12 +47,13 @@ impl Link {
 
     /// Like `get_or_open`, but waits for a while if no descriptors are free.
     pub async fn wait_for(connection: &Connection, thread: &Rc<Thread>) -> io::Result<Rc<Self>> {
+        let mut _reservation = None;
         for _ in 0..LINK_ATTEMPTS {
             // After a failure on this thread, the next attempt is one `RETRY_DELAY` later.
             if thread.may_open_link() || connection.link.borrow().is_some() {
                 match Self::get_or_open(connection, thread) {
                     Err(error) if error.kind() != io::ErrorKind::NotConnected => {
-                        thread.note_link_shortage();
+                        _reservation = Some(thread.note_link_shortage());
                     }
                     found => return found,
                 }

@@ -20,8 +20,6 @@ use crate::listen::Listener;
 use crate::observe::{BuildLabels, Observations};
 use crate::worker::run_worker;
 
-/// How long freed descriptors are reserved for links after a shortage. It must be longer than `RETRY_DELAY`.
-const LINK_SHORTAGE: Duration = Duration::from_millis(100);
 /// How long all threads close idle links after a failed `accept`. It must be longer than the interval of sweeps.
 const ACCEPT_SHORTAGE: Duration = Duration::from_millis(1500);
 
@@ -96,8 +94,8 @@ pub struct Shared {
     pub dropped: AtomicUsize,
     /// The open links, and whether the end of each one aborts an answer. Set before Node closes its end.
     links: Mutex<HashMap<u64, bool>>,
-    /// Set when no descriptor is free for a link.
-    pub link_shortage: RecentEvent,
+    /// The number of requests that wait for descriptors for a link.
+    waiting_requests: AtomicUsize,
     /// Set when `accept` fails because no descriptor is free.
     pub accept_shortage: RecentEvent,
     event_sink: ArcSwapOption<EventSink>,
@@ -136,12 +134,17 @@ impl Shared {
             panics: AtomicUsize::new(0),
             dropped: AtomicUsize::new(0),
             links: Mutex::default(),
-            link_shortage: RecentEvent::new(LINK_SHORTAGE),
+            waiting_requests: AtomicUsize::new(0),
             accept_shortage: RecentEvent::new(ACCEPT_SHORTAGE),
             event_sink: ArcSwapOption::from_pointee(event_sink),
             threads: Mutex::default(),
             change_lock: Mutex::default(),
         }
+    }
+
+    /// Returns whether a request waits for descriptors for a link.
+    pub fn lacks_links(&self) -> bool {
+        self.waiting_requests.load(Ordering::Relaxed) > 0
     }
 
     pub fn note_dropped(&self) {
@@ -347,6 +350,23 @@ impl Drop for ThreadGuard {
             notify();
         }
         drop(keep_alive);
+    }
+}
+
+/// Reserves the descriptors that become free for a request that waits for a link. New connections get none until this
+/// is dropped.
+pub struct LinkReservation(Arc<Shared>);
+
+impl LinkReservation {
+    pub fn new(shared: &Arc<Shared>) -> Self {
+        shared.waiting_requests.fetch_add(1, Ordering::Relaxed);
+        Self(shared.clone())
+    }
+}
+
+impl Drop for LinkReservation {
+    fn drop(&mut self) {
+        self.0.waiting_requests.fetch_sub(1, Ordering::Relaxed);
     }
 }
 

@@ -527,7 +527,7 @@ fn closes_no_idle_connection_early() {
 #[test]
 fn ends_the_time_limit_of_a_head_that_waits_for_descriptors() {
     on_thread(LIMITS, async |thread, events| {
-        thread.note_link_shortage();
+        let _reservation = thread.note_link_shortage();
         let _client = client(thread, MISS).await;
         let phase = || thread.all_connections()[0].phase.get();
         while phase() == Phase::Fresh {

@@ -18,7 +18,7 @@ use crate::http2::{HeadCache, StreamQuota};
 use crate::limits::discard_idle_links;
 use crate::link::Link;
 use crate::observe::{AnswerLabel, Observations, ObservedAnswers, Observer};
-use crate::shared::Shared;
+use crate::shared::{LinkReservation, Shared};
 use crate::stream::Stream;
 use crate::warning::Warnings;
 use crate::worker::RETRY_DELAY;
@@ -205,12 +205,13 @@ impl Thread {
     }
 
     /// Records that no descriptor is free for a link. Closes idle links and reserves the next free descriptors.
-    pub fn note_link_shortage(&self) {
-        self.shared.link_shortage.note();
+    pub fn note_link_shortage(&self) -> LinkReservation {
+        let reservation = LinkReservation::new(&self.shared);
         if self.may_open_link() {
             self.last_link_shortage.set(Some(Instant::now()));
             discard_idle_links(self);
         }
+        reservation
     }
 
     /// Reports to JavaScript that the engine answered a request with an error.

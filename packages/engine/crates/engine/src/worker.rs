@@ -100,14 +100,14 @@ async fn accept_all(thread: &Rc<Thread>, acceptor: Option<&Acceptor>) {
     loop {
         // Let other tasks run during many new connections. Links have priority over them if descriptors are scarce.
         tokio::task::coop::consume_budget().await;
-        while thread.shared.link_shortage.is_recent() {
-            discard_idle_links(thread);
-            tokio::time::sleep(RETRY_DELAY).await;
-        }
         let Ok(mut guard) = acceptor.listener().readable().await else {
             return;
         };
         acceptor.yield_to_other_processes(thread).await;
+        while thread.shared.lacks_links() {
+            discard_idle_links(thread);
+            tokio::time::sleep(RETRY_DELAY).await;
+        }
         match acceptor.accept_one(thread) {
             // Let the other processes that share the queue accept, too.
             Ok(()) if acceptor.listener().get_ref().is_shared() => tokio::task::yield_now().await,

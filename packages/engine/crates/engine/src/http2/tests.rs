@@ -987,7 +987,7 @@ fn closes_an_idle_session_with_node_if_descriptors_are_scarce() {
         let ended = tokio::task::spawn_local(async move { node.accept().await.is_none() });
         response.await.expect("the engine answers");
         while !ended.is_finished() {
-            thread.note_link_shortage();
+            let _reservation = thread.note_link_shortage();
             tokio::time::sleep(SHORT / 5).await;
         }
         get(&mut send, "/a").await.expect("the session continues");
