@@ -32,11 +32,13 @@ const stalling = `${http}/connections/{stalled-clients,stalled-tls-clients,proxy
 /** These files take long, and few changes break them. The gate leaves them out; `verify:all` runs them. */
 const furtherHttp = [
   'packages/store/test/{s3-faults,deltas/*,publish/races}.http-test.ts',
-  // The gate runs `processes` over the native engine only.
-  `${http}/{command,oracles,processes}/*.http-test.ts`,
+  // The gate runs these over the native engine only.
+  `${http}/processes/*.http-test.ts`,
+  `${http}/http/stored-files.http-test.ts`,
+  `${http}/{command,oracles}/*.http-test.ts`,
   `${http}/{store/{from-s3,stalled-s3,*-workers,hosts-of-store,stages},check/check-site}.http-test.ts`,
-  `${http}/{tls/http2-streams,hosts/proxy}.http-test.ts`,
-  `${http}/{environment/*,operations/{reload-script,start-primary-operations}}.http-test.ts`,
+  `${http}/{tls/http2-streams,hosts/{hosts,proxy}}.http-test.ts`,
+  `${http}/{environment/*,operations/{access-log,reload-script,start-primary-operations}}.http-test.ts`,
 ]
 const allBuilds = ['packages/*/test/**/*.build-test.ts']
 const furtherBuilds = ['packages/vite/test/{environment-*,other-plugins,policy-needs}.build-test.ts']

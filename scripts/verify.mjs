@@ -5,18 +5,18 @@ import { fileURLToPath } from 'node:url'
 import { pnpmCommand } from './pnpm-command.mjs'
 import { runStep } from './run-step.mjs'
 
-// The lanes of a stage run at the same time, because most steps use one core or wait for processes.
-const buildStage = [
-  ['build:engine'],
-  ['build:packages', 'typecheck', 'lint', 'format:check', 'knip', 'packaging'],
+// Two steps of a list run at the same time, because most of them use one core or wait for processes. The long ones come
+// first.
+const buildSteps = ['build:packages', 'typecheck', 'lint', 'format:check', 'knip', 'packaging']
+const testSteps = [
+  'test:http-native',
+  'test:http',
+  'test:e2e',
+  'test:build',
+  'engine',
+  'test:unit-precompress',
+  'test:unit',
 ]
-const testStage = [
-  ['engine', 'test:http', 'test:http-native'],
-  ['test:unit', 'test:unit-precompress', 'test:build', 'test:e2e'],
-]
-// It counts allocations and calls of the file system, so it runs alone.
-const countStage = [['test:speed']]
-// Two steps run at the same time, and each takes the next one of the list. The long ones come first.
 const furtherSteps = [
   'test:slow',
   'test:installers',
@@ -59,18 +59,17 @@ if (chromium !== undefined) process.env['CHROMIUM_PATH'] = chromium
 const gate = await openGate()
 // The tests of the crates need this profile too, so that each crate is compiled once.
 process.env['SERVE_DIST_ENGINE_PROFILE'] = 'dev'
-let isNative = true
-await Promise.all([runStage(buildStage), versitygw])
+await Promise.all([gate.run(['build:engine']), gate.run(buildSteps), versitygw])
 process.env['SERVE_DIST_IS_BUILT'] = '1'
-isNative = await hasEngine()
-await runStage(testStage)
-await runStage(countStage)
+const isNative = await hasEngine()
+await runByTwo(testSteps)
+// It counts allocations and calls of the file system, so it runs alone.
+await gate.run(['test:speed'])
 if (process.argv.includes('--all')) {
   delete process.env['SERVE_DIST_ENGINE_PROFILE']
   const deadline = Date.now() + furtherTimeLimit
   await gate.run(['build:engine'])
-  const steps = furtherSteps.filter(isPossible).values()
-  await Promise.all([gate.run(steps, deadline), gate.run(steps, deadline)])
+  await runByTwo(furtherSteps, deadline)
   // It needs the kernel's memory for TCP alone.
   await gate.run(['test:stalled'], deadline)
 }
@@ -78,14 +77,13 @@ const isGreen = gate.close()
 isOver = true
 if (!isGreen) process.exitCode = 1
 
-/** @param {readonly (readonly string[])[]} lanes */
-async function runStage(lanes) {
-  await Promise.all(lanes.map((steps) => gate.run(steps.filter(isPossible))))
-}
-
-/** @param {string} step */
-function isPossible(step) {
-  return isNative || !step.startsWith('test:http-native')
+/**
+ * @param {readonly string[]} steps
+ * @param {number} [deadline] In milliseconds since 1970.
+ */
+async function runByTwo(steps, deadline) {
+  const next = steps.filter((step) => isNative || !step.startsWith('test:http-native')).values()
+  await Promise.all([gate.run(next, deadline), gate.run(next, deadline)])
 }
 
 /** Returns whether the native engine must be tested: it loads, it was compiled, or GitHub's runner must have it. */
