@@ -60,8 +60,9 @@ describe.runIf(s3 !== undefined && chromiumPath !== undefined)('two replicas of 
     expect(await openAllRoutes(old)).toEqual(shownBy(1))
     expect([old.loads(), old.wrongAnswers]).toEqual([1, []])
 
-    // A page of the new build. The replica that is behind does not have its chunks and fetches them while the
-    // page waits. On a busy machine that may take longer than 0.5 s. Then the next page has them.
+    // A page of the new build. The replica that is behind does not know its chunks. Each request for one waits at
+    // most 0.5 s until the replica has looked at its store, which works again. On a busy machine that is too short,
+    // and only the next page gets the chunks.
     storeOfBehind.fail()
     ;[pages, files] = [ahead.url, behind.url]
     await vi.waitFor(

@@ -4,7 +4,7 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { decompress as decompressZstd } from '@mongodb-js/zstd'
 import { type ReceivedResponse, sendRequest } from '../../src/send-request.ts'
 
-/** The answer of a server to one request of a browser. */
+/** The answer of a server to one request of this test. */
 export interface Answer {
   readonly status: number
   readonly headers: ReceivedResponse['headers']

@@ -155,7 +155,8 @@ export interface SharedSocket {
  *
  * 1. `[resources, representations, layouts, templates]`: the number of each.
  * 2. 10 numbers per resource: its path (text), its layout, the number of its first representation, the count of its
- *    representations, `Last-Modified` (text), `Use-As-Dictionary` (text), and its flags (`engineFlags`).
+ *    representations, `Last-Modified` (text), `Use-As-Dictionary` (text), and its flags (`engineFlags`) plus
+ *    `engineRuleUnit` times the number of the rule that protects it, from 1; 0 for none.
  * 3. 6 numbers per representation: its template, its entity tag with quotes (text), and the slab, the position and the
  *    length of its body.
  * 4. 4 numbers per template: the heads of the 200 and of the 304 (texts).
@@ -210,6 +211,9 @@ export const engineFlags = {
   hasHints: 2,
 } as const
 
+/** See the flags in `EngineTable`. */
+export const engineRuleUnit = 256
+
 /** The choice that means that Node answers. */
 export const engineNodeChoice = 255
 
@@ -232,6 +236,8 @@ export interface Engine {
   learnHost(value: string): void
   /** Removes all learned hosts. */
   forgetHosts(): void
+  /** Adds an accepted value of `Authorization` to a rule of the current table, until the next table. */
+  learnAuthorization(rule: number, value: string): void
   /**
    * Encrypts new connections with these credentials. Without a call, connections are not encrypted.
    *

@@ -13,5 +13,5 @@ export type {
   ListeningAddress,
   SharedSocket,
 } from './binding.ts'
-export { engineNodeChoice, engineFlags, engineMarks, noSlab } from './binding.ts'
+export { engineNodeChoice, engineFlags, engineRuleUnit, engineMarks, noSlab } from './binding.ts'
 export { loadEngine } from './load-binding.ts'

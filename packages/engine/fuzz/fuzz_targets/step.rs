@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 use arbitrary::Arbitrary;
 use libfuzzer_sys::fuzz_target;
 use serve_dist_core::{
-    Clock, Hosts, MAX_HEAD, NO_SLAB, RequestEnd, Step, Table, TableParts, decide,
+    Clock, AcceptedValues, MAX_HEAD, NO_SLAB, RequestEnd, Step, Table, TableParts, decide,
 };
 
 #[path = "../../crates/core/src/testing.rs"]
@@ -91,7 +91,7 @@ fuzz_target!(|input: Input| {
     let Some(table) = table_of(&input) else {
         return;
     };
-    let mut hosts = Hosts::default();
+    let mut hosts = AcceptedValues::default();
     hosts.learn(testing::HOST.as_bytes());
     hosts.learn(&input.host);
     let bytes = bytes_of(&input);

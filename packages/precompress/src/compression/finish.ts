@@ -157,7 +157,7 @@ function warnOfBuildBelow(
   if (main?.source === 'record' || build === undefined || names.includes('index.html')) return
   const below = build.slice(0, -manifestPath.length - 1)
   warn(
-    `${below}/ is a separate build, and this folder publishes its pages under ${below}/. If they belong at the root of the site, serve ${below}/ instead. To compress it, run: ${compressCommand(join(directory, below), '@serve-dist/server')}`,
+    `${below}/ is a separate build, and this folder publishes its pages under ${below}/. If they belong at the root of the site, serve ${below}/ instead. To compress it again, run: ${compressCommand(join(directory, below), '@serve-dist/server')}`,
   )
 }
 

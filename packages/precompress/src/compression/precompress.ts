@@ -33,7 +33,7 @@ export interface PrecompressReport {
   readonly directory: string
   readonly manifest: Manifest
   readonly warnings: readonly string[]
-  /** Variants of earlier steps that were removed, relative to the folder. */
+  /** Paths of variants that earlier steps wrote and this step removed, relative to the folder. */
   readonly removed: readonly string[]
   /** New and changed variants, and the manifest if it changed, relative to the folder. */
   readonly written: readonly string[]

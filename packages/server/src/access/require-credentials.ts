@@ -26,11 +26,13 @@ export interface GuardedListener {
  * Asks for credentials (RFC 7617) before any other handler, if the current site has the rule `basicAuth`.
  *
  * @param listenerOfExceptions - answers requests that need no credentials because of their path.
+ * @param noteAccepted - called with each accepted value of `Authorization`.
  */
 export function requireCredentials(
   listener: RequestListener,
   listenerOfExceptions: RequestListener,
   holder: SiteHolder,
+  noteAccepted: (rule: BasicAuth, value: string) => void,
 ): GuardedListener {
   const threads = createPasswordThreads()
   const excepted = new WeakSet<IncomingMessage>()
@@ -51,9 +53,12 @@ export function requireCredentials(
       return
     }
     const value = authorizationOf(request.rawHeaders)
-    const result = value === undefined ? false : checkOf(basicAuth)(value, () => !response.destroyed)
-    if (result === true) listener(request, response)
-    else if (result === false) sendAnswer(response, unauthorized)
+    if (value === undefined) return sendAnswer(response, unauthorized)
+    const result = checkOf(basicAuth)(value, () => !response.destroyed)
+    if (result === true) {
+      noteAccepted(basicAuth, value)
+      listener(request, response)
+    } else if (result === false) sendAnswer(response, unauthorized)
     else if (result === undefined) sendAnswer(response, serviceUnavailable)
     else void answerLater(result, request, response)
   }

@@ -167,7 +167,7 @@ async function receive(response: http.IncomingMessage, expected: number): Promis
   const chunks: Buffer[] = []
   let size = 0
   for await (const chunk of response) {
-    if (!Buffer.isBuffer(chunk)) throw new TypeError('a response without a decoder has buffers')
+    if (!Buffer.isBuffer(chunk)) throw new TypeError('expected a Buffer from a response without an encoding')
     hash.update(chunk)
     size += chunk.length
     if (size > mostBytes) throw new Error(`more than ${formatBytes(mostBytes)} of body`)

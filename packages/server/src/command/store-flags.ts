@@ -38,7 +38,7 @@ const group = 'Options'
 const place: FlagTable<Pick<StoreFlags, 'store'>> = {
   store: {
     value: '<where>',
-    help: 'folder or s3://bucket/prefix that contains the builds (needs @aws-sdk/client-s3)',
+    help: 'the store of the builds: a folder or s3://bucket/prefix (S3 needs @aws-sdk/client-s3)',
     group,
     environment: 'SERVE_DIST_STORE',
     read: parseStorePlace,

@@ -1,4 +1,11 @@
-import { engineNodeChoice, type EngineFile, engineFlags, type EngineTable, noSlab } from '@serve-dist/engine'
+import {
+  engineNodeChoice,
+  type EngineFile,
+  engineFlags,
+  engineRuleUnit,
+  type EngineTable,
+  noSlab,
+} from '@serve-dist/engine'
 import { providerOf } from '../files/file-provider.ts'
 import { isKeptOpen } from '../files/kept-file.ts'
 import { codingWeights } from '../protocol/accept-encoding.ts'
@@ -6,7 +13,8 @@ import { parseRequestPath } from '../protocol/request-path.ts'
 import { selectRepresentation } from '../site/decide.ts'
 import { dependsOnQuery } from '../site/redirects.ts'
 import { savedBytesOf } from '../site/representation-answers.ts'
-import type { Entry, PlainRepresentation, Resource, Site, StreamedBytes } from '../site/site.ts'
+import { isExceptedPath } from '../site/is-excepted-path.ts'
+import type { BasicAuth, Entry, PlainRepresentation, Resource, Site, StreamedBytes } from '../site/site.ts'
 import { createSlabCollector } from './collect-slabs.ts'
 import { type ClassOf, createResourceKinds, numbersOfTemplate } from './resource-kinds.ts'
 import { createTextWriter } from './text-writer.ts'
@@ -40,6 +48,7 @@ export function* flattenSite(site: Site, classOf?: ClassOf): Generator<void, Fla
   /** Indexes of the representations that `files` belongs to. */
   const streamed: number[] = []
   const saved = classOf && new Float64Array(most.representations)
+  const rules = credentialRules(site)
   let [count, seen] = [0, 0]
 
   for (const [part, path, entry] of entriesOf(site)) {
@@ -56,6 +65,9 @@ export function* flattenSite(site: Site, classOf?: ClassOf): Generator<void, Fla
     }
     resources[at] = text.add(path)
     resources[at + 1] = path.length
+    const { basicAuth } = part
+    const rule = basicAuth === undefined || isExceptedPath(basicAuth, path) ? 0 : 1 + rules.indexOf(basicAuth)
+    resources[at + 9] = flagsOf(entry) + engineRuleUnit * rule
     count += 1
   }
 
@@ -87,7 +99,7 @@ export function* flattenSite(site: Site, classOf?: ClassOf): Generator<void, Fla
 
   /** Writes the row of a resource, except its path. */
   function addResource(resource: Resource, at: number): void {
-    const { representations: inOrder, deltas, earlyHints } = resource
+    const { representations: inOrder } = resource
     const { lastModifiedField = '', useAsDictionary = '' } = resource
     const { layout, firstTemplate } = kinds.of(resource)
     resources[at + 2] = layout
@@ -97,9 +109,6 @@ export function* flattenSite(site: Site, classOf?: ClassOf): Generator<void, Fla
     resources[at + 6] = lastModifiedField.length
     resources[at + 7] = text.add(useAsDictionary)
     resources[at + 8] = useAsDictionary.length
-    resources[at + 9] =
-      (deltas === undefined ? 0 : engineFlags.hasDeltas) |
-      (earlyHints.length === 0 ? 0 : engineFlags.hasHints)
     inOrder.forEach((representation, place) => {
       const { bytes, entityTag } = representation
       const row = bodies.count() * numbersOfRepresentation
@@ -133,6 +142,17 @@ function* entriesOf(site: Site): Generator<readonly [Site, string, Entry]> {
   }
 }
 
+/** Returns the rules that protect files. The engine knows each by its place. */
+export function credentialRules(site: Site): readonly BasicAuth[] {
+  return (site.parts ?? [site]).flatMap(({ basicAuth }) => basicAuth ?? [])
+}
+
+function flagsOf({ deltas, earlyHints }: Resource): number {
+  return (
+    (deltas === undefined ? 0 : engineFlags.hasDeltas) | (earlyHints.length === 0 ? 0 : engineFlags.hasHints)
+  )
+}
+
 /** The largest body length that fits into the table. */
 const longestBody = 0xff_ff_ff_ff
 
@@ -159,10 +179,9 @@ const plainPath = /^(?:\/[\w~-][\w.~-]*)+$/
 
 /**
  * Returns whether the engine may answer a path: the path is in canonical form, all clients get the same
- * answers, and no 103 precedes them. Only Node checks credentials.
+ * answers, and no 103 precedes them.
  */
 function isAnswered(site: Site, path: string, entry: Entry): entry is Resource {
-  if (site.basicAuth !== undefined) return false
   if (entry.kind !== 'resource' || (site.earlyHints && entry.earlyHints.length > 0)) return false
   // The engine ignores the query.
   if (dependsOnQuery(site.redirects, path)) return false

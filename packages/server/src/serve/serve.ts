@@ -168,7 +168,9 @@ export async function serveStaged(
         else sendContinue(response, () => application.answer(request, response))
       })
   }
-  const guard = requireCredentials(answerFrom(live), answerFrom(open), live)
+  const guard = requireCredentials(answerFrom(live), answerFrom(open), live, (rule, value) =>
+    transport.noteAccepted?.(rule, value),
+  )
   const guarded = allowHosts(guard.listener, resolved.allowHosts)
   const listener = answerHealth(operations?.watch(guarded) ?? guarded, live, () => closed !== undefined)
 

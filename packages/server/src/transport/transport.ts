@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Server, Socket } from 'node:net'
 import type { ConnectionLimits } from '../protocol/connection-limits.ts'
-import type { Answer } from '../site/site.ts'
+import type { Answer, BasicAuth } from '../site/site.ts'
 import type { SiteFollower } from '../site/site-holder.ts'
 import type { ListenAddress } from './listen.ts'
 
@@ -115,6 +115,8 @@ export interface Transport {
   listen(address: ListenAddress): Promise<string>
   /** Receives each site, if the transport answers requests without the listener. */
   readonly follower?: SiteFollower
+  /** Called with each accepted value of `Authorization`, if the transport answers requests without the listener. */
+  noteAccepted?(rule: BasicAuth, value: string): void
   /** Accepts request bodies and WebSockets from now on, because a rule of the site proxies. */
   takeUploadsAndUpgrades(): void
   /** Reads the certificate again for new connections. It never rejects. */

@@ -4,6 +4,7 @@ import { precompress } from '@serve-dist/precompress'
 import { describe, expect, test, vi } from 'vitest'
 import { serve } from '../../src/serve/serve.ts'
 import { buildFixture, type FixtureFiles } from '../support/build-fixture.ts'
+import { waitForEngine } from '../support/native/wait-for-engine.ts'
 import { requestTwice } from '../support/request-twice.ts'
 import { spawnCommand } from '../support/spawn-command.ts'
 import { type StartedServer, startServer } from '../support/start-server.ts'
@@ -105,6 +106,29 @@ describe('several builds', () => {
       const paths = ['/admin', '/admin/', '/admin/x', '/%61dmin/', '//admin/', '/a/../admin/']
       expect(await Promise.all(paths.map(statusOf))).toEqual(paths.map(() => 401))
     }
+  })
+
+  test('ask for the credentials of their own rules', async () => {
+    const directories: string[] = []
+    for (const [base, env] of [['/', 'APP'] as const, ['/admin/', 'ADMIN'] as const])
+      directories.push(await buildFixture({ 'index.html': env }, { base, serving: { basicAuth: { env } } }))
+    const server = await startServer(undefined, {
+      directory: directories,
+      site: { environment: { APP: 'anna:a', ADMIN: 'bob:b' } },
+    } as object)
+    const [anna, bob] = ['anna:a', 'bob:b'].map((text) => ({
+      Authorization: `Basic ${Buffer.from(text).toString('base64')}`,
+    }))
+    await waitForEngine(server.port, { fields: { ...anna } })
+    await waitForEngine(server.port, { target: '/admin/', fields: { ...bob } })
+    const statuses = [
+      ['/', anna, 200],
+      ['/admin/', anna, 401],
+      ['/', bob, 401],
+      ['/admin/', bob, 200],
+    ] as const
+    for (const [target, fields, status] of statuses)
+      expect((await requestTwice(server.port, { target, fields: { ...fields } })).status).toBe(status)
   })
 
   test('reload one by one: a refused build stays, and the others change', async () => {

@@ -75,7 +75,19 @@ beforeAll(async () => {
 })
 
 const pairs: Readonly<Record<string, Pair>> = {
-  'an application of one page': { share: 0.25, options: () => ({ directory: folders['spa'] ?? '' }) },
+  'an application of one page': { share: 0.15, options: () => ({ directory: folders['spa'] ?? '' }) },
+  'credentials for all but some files, loaded again': {
+    share: 0.1,
+    options: () => ({
+      directory: folders['spa'] ?? '',
+      site: {
+        rules: { basicAuth: { env: 'SITE_PASSWORD', except: ['*.txt'] } },
+        environment: { SITE_PASSWORD: 'a:b' },
+      },
+    }),
+    more: { authorizations: ['Basic YTpi', 'Basic YTpi', 'Basic YTpi', 'basic YTpi', 'Basic YTpj'] },
+    deploy: async () => {},
+  },
   'rules, redirects and early hints': {
     share: 0.2,
     options: () => ({ directory: folders['spa with rules'] ?? '' }),

@@ -16,7 +16,7 @@ interface Framework {
   readonly folder: (config: ResolvedConfig) => string
   /** A hint for configurations that use another folder. */
   readonly otherFolder?: string
-  /** Returns the framework's own base path, if Vite gets a relative one. */
+  /** Returns the framework's own base path. Only for frameworks that give Vite a relative one. */
   readonly base?: (config: ResolvedConfig) => string | undefined
   /** The folder of hashed files, if it is not Vite's `build.assetsDir`. */
   readonly assets?: string

@@ -7,6 +7,7 @@ pub(crate) struct Fields<'a> {
     pub if_modified_since: Option<&'a [u8]>,
     pub connection: Option<&'a [u8]>,
     pub content_length: Option<&'a [u8]>,
+    pub authorization: Option<&'a [u8]>,
     pub offers_dictionary: bool,
     /// Whether the request has a field that only Node supports, or a field twice.
     pub needs_node: bool,
@@ -33,6 +34,7 @@ impl<'a> Fields<'a> {
             7 if is("upgrade") => self.has_unknown_end = true,
             8 if is("if-match") || is("if-range") => self.needs_node = true,
             10 if is("connection") => self.set_end_field(|fields| &mut fields.connection, value),
+            13 if is("authorization") => self.set_field(|fields| &mut fields.authorization, value),
             13 if is("if-none-match") => self.set_field(|fields| &mut fields.if_none_match, value),
             14 if is("content-length") => {
                 self.set_end_field(|fields| &mut fields.content_length, value)

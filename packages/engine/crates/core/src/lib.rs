@@ -4,17 +4,17 @@
 //! It only compares bytes: TypeScript applies all other rules of HTTP when it creates the table.
 #![forbid(unsafe_code)]
 
+mod accepted_values;
 mod clock;
 mod fields;
 mod head;
-mod hosts;
 mod request;
 mod table;
 #[cfg(test)]
 mod testing;
 
+pub use accepted_values::AcceptedValues;
 pub use clock::Clock;
 pub use head::{Head, fields_of};
-pub use hosts::Hosts;
 pub use request::{Answer, BareRequest, Kind, RequestEnd, Step, decide, decide_fields};
 pub use table::{Parts, Table, TableError, TableParts};

@@ -2,8 +2,8 @@ use std::mem::MaybeUninit;
 
 use httparse::{Request, Status};
 
+use crate::accepted_values::AcceptedValues;
 use crate::fields::Fields;
-use crate::hosts::Hosts;
 use crate::table::Table;
 
 /// The maximum length of a head in bytes. Node handles longer heads.
@@ -102,7 +102,7 @@ pub struct BareRequest<'a> {
 pub fn decide_fields<'a>(
     request: BareRequest<'a>,
     fields: impl Iterator<Item = (&'a [u8], &'a [u8])>,
-    (table, hosts): (&Table, &Hosts),
+    (table, hosts): (&Table, &AcceptedValues),
 ) -> Option<Answer> {
     // `:authority` replaces `Host` (RFC 9113 §8.3.1). If the request has both, `Fields` finds `host` twice.
     let host = request.authority.map(|host| (&b"host"[..], host));
@@ -117,7 +117,7 @@ pub fn decide_fields<'a>(
 }
 
 /// Decides about the first request in `input`. Bytes after that request have no influence.
-pub fn decide(input: &[u8], table: &Table, hosts: &Hosts) -> Step {
+pub fn decide(input: &[u8], table: &Table, hosts: &AcceptedValues) -> Step {
     let mut space = [const { MaybeUninit::uninit() }; MAX_FIELDS];
     let mut request = Request::new(&mut []);
     match request.parse_with_uninit_headers(input, &mut space) {
@@ -202,14 +202,14 @@ impl<'a> Head<'a> {
     }
 
     /// Returns the answer, or `None` if any condition requires Node.
-    fn answer(&self, table: &Table, hosts: &Hosts) -> Option<Answer> {
+    fn answer(&self, table: &Table, hosts: &AcceptedValues) -> Option<Answer> {
         let fields = &self.fields;
         let closes = fields.connection.map_or(Some(false), closes)?;
         if !self.is_plain_request() || !hosts.contains(fields.host?) {
             return None;
         }
         let resource = table.find(plain_path(self.target)?)?;
-        if table.needs_node(resource, fields.offers_dictionary) {
+        if table.needs_node(resource, fields) {
             return None;
         }
         let representation = table.choose(resource, fields.accept_encoding)?;

@@ -7,7 +7,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use bytes::Bytes;
 use hashbrown::{DefaultHashBuilder, HashMap, HashTable};
 
+use crate::accepted_values::AcceptedValues;
 use crate::clock::Clock;
+use crate::fields::Fields;
 use crate::head::{Head, Template, Values};
 use crate::request::{Answer, Kind};
 
@@ -29,6 +31,8 @@ const TEMPLATE: usize = 4;
 const FLAG_HAS_DELTAS: u32 = 1;
 const FLAG_HAS_HINTS: u32 = 2;
 const FLAGS: u32 = FLAG_HAS_DELTAS | FLAG_HAS_HINTS;
+/// The number of the rule that protects a resource follows the flags.
+const RULE_SHIFT: u32 = 8;
 
 /// The answers of one build, as TypeScript passes them. `EngineTable` in `binding.ts` documents the numbers.
 #[derive(Clone, Debug, Default)]
@@ -105,6 +109,8 @@ pub struct Table {
     build: Arc<Build>,
     codings: Arc<HashMap<Arc<[u8]>, usize>>,
     choices: Vec<u8>,
+    /// For each rule that protects resources, the accepted values of `Authorization`.
+    authorizations: Vec<AcceptedValues>,
 }
 
 /// The part that all copies share after new codings are learned.
@@ -137,6 +143,8 @@ struct Resource {
     layout: u16,
     has_deltas: bool,
     has_hints: bool,
+    /// The number of the rule that protects the resource. 0 means none.
+    rule: u16,
 }
 
 struct Representation {
@@ -187,7 +195,9 @@ impl Table {
         if parts.choices.len() != parts.codings.len() * layouts {
             return Err(TableError::Choices);
         }
+        let rules = build.resources.iter().map(|resource| resource.rule).max();
         let mut table = Self {
+            authorizations: vec![AcceptedValues::default(); rules.unwrap_or(0).into()],
             build: Arc::new(build),
             codings: Arc::default(),
             choices: Vec::new(),
@@ -217,10 +227,23 @@ impl Table {
     /// Returns a copy that only knows the absence of `Accept-Encoding`.
     pub fn without_codings(&self) -> Self {
         Self {
-            build: self.build.clone(),
             codings: Arc::default(),
             choices: self.choices[..self.build.layouts.len()].to_vec(),
+            ..self.clone()
         }
+    }
+
+    /// Returns a copy in which this value of `Authorization` opens the resources of a rule. Returns `None` if nothing
+    /// changes.
+    pub fn with_authorization(&self, rule: usize, value: &[u8]) -> Option<Self> {
+        let at = rule.checked_sub(1)?;
+        let mut accepted = self.authorizations.get(at)?.clone();
+        if !accepted.learn(value) {
+            return None;
+        }
+        let mut table = self.clone();
+        table.authorizations[at] = accepted;
+        Some(table)
     }
 
     /// Returns the number of the build, which is unique in the process.
@@ -301,9 +324,16 @@ impl Table {
             .map(|&at| at as usize)
     }
 
-    /// Returns whether Node must answer. `offers_dictionary` is whether the request has `Available-Dictionary`.
-    pub(crate) fn needs_node(&self, resource: usize, offers_dictionary: bool) -> bool {
-        offers_dictionary && self.build.resources[resource].has_deltas
+    /// Returns whether Node must answer, because of a delta or of credentials that it has not accepted.
+    pub(crate) fn needs_node(&self, resource: usize, fields: &Fields) -> bool {
+        let Resource {
+            has_deltas, rule, ..
+        } = self.build.resources[resource];
+        let is_open = rule == 0
+            || fields
+                .authorization
+                .is_some_and(|value| self.authorizations[usize::from(rule) - 1].contains(value));
+        !is_open || fields.offers_dictionary && has_deltas
     }
 
     /// Returns whether a 103 precedes this answer over HTTP/2.
@@ -429,6 +459,7 @@ impl Build {
             return None;
         };
         let end = first.checked_add(count)?;
+        let (rule, flags) = (flags >> RULE_SHIFT, flags & ((1 << RULE_SHIFT) - 1));
         if end as usize > self.representations.len() || flags & !FLAGS != 0 {
             return None;
         }
@@ -442,6 +473,7 @@ impl Build {
             layout: u16::try_from(layout).ok()?,
             has_deltas: flags & FLAG_HAS_DELTAS != 0,
             has_hints: flags & FLAG_HAS_HINTS != 0,
+            rule: u16::try_from(rule).ok()?,
         })
     }
 

@@ -10,7 +10,7 @@ use napi::bindgen_prelude::{Float64Array, Object, Uint8Array, Uint32Array};
 use napi::{Env, Error};
 use napi_derive::napi;
 use rustls::ServerConfig;
-use serve_dist_core::{Hosts, Table, TableError, TableParts};
+use serve_dist_core::{AcceptedValues, Table, TableError, TableParts};
 
 use crate::copier::{Copier, FileParts};
 use crate::credentials::read_credentials;
@@ -281,7 +281,20 @@ impl Engine {
     #[napi(catch_unwind)]
     pub fn forget_hosts(&self) {
         self.shared
-            .change(|answers| answers.hosts = Hosts::default());
+            .change(|answers| answers.hosts = AcceptedValues::default());
+    }
+
+    /// Adds an accepted value of `Authorization` for the resources that a rule protects.
+    #[napi(catch_unwind)]
+    pub fn learn_authorization(&self, rule: u32, value: String) {
+        let answers = self.shared.answers.load();
+        let learned = answers
+            .table
+            .as_ref()
+            .and_then(|table| table.with_authorization(rule as usize, &latin1(&value)));
+        if learned.is_some() {
+            self.shared.change(|answers| answers.table = learned);
+        }
     }
 
     /// Returns an error if the engine cannot use these credentials.

@@ -141,7 +141,7 @@ struct Streams<'a> {
 /// A request and the handle for its response.
 type AcceptedRequest = (Request<RecvStream>, SendResponse<BodyChunk>);
 
-/// A request that waits for free descriptors.
+/// A request for Node. It waits if no descriptors are free.
 struct PendingRequest {
     request: Request<RecvStream>,
     respond: SendResponse<BodyChunk>,

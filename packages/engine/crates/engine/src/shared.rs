@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use arc_swap::{ArcSwap, ArcSwapOption};
 use rustix::io::Errno;
 use rustls::ServerConfig;
-use serve_dist_core::{Hosts, Table};
+use serve_dist_core::{AcceptedValues, Table};
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
 use crate::accept::{AcceptedConnection, WorkerHandle};
@@ -59,7 +59,7 @@ pub struct Answers {
     /// The bodies that are sent from files.
     pub bodies: Arc<Bodies>,
     /// The allowed values of `Host`.
-    pub hosts: Hosts,
+    pub hosts: AcceptedValues,
 }
 
 /// A command to a thread.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
-use serve_dist_core::{Hosts, Table, TableParts};
+use serve_dist_core::{AcceptedValues, Table, TableParts};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::UnixStream;
 use tokio::runtime::{Builder, LocalOptions};
@@ -49,7 +49,7 @@ pub const BODY: usize = 3_000_000;
 
 /// Returns a table with one large body.
 pub fn answers() -> Answers {
-    let mut hosts = Hosts::default();
+    let mut hosts = AcceptedValues::default();
     hosts.learn(b"x");
     Answers {
         table: Some(table_of(&[vec![b'b'; BODY]])),

@@ -31,6 +31,7 @@ const oddFields: readonly [readonly [string, Values], ...(readonly [string, Valu
   ['range', ['bytes=0-0', 'bytes=-1', 'bytes=9-', 'bytes=2-1', 'bytes=', 'x', '', 'bytes=0-0,2-2']],
   ['if-range', ['"x"', 'W/"x"', 'x', '', 'Fri, 31 Dec 2100 23:59:59 GMT']],
   ['content-length', ['0', '00']],
+  ['authorization', ['Basic YTpi', 'Basic  YTpi', 'Basic YTpi x', 'x', '']],
   ['available-dictionary', [':AA==:', 'x', '', '::']],
   ['sec-fetch-mode', ['navigate', 'Navigate', 'x', '']],
   ['origin', ['https://other.example', 'null', '']],

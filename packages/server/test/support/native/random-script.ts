@@ -6,6 +6,8 @@ import type { ClientScript, SentRequest } from './client-script.ts'
 /** Facts of a server, so that random requests often match a resource. */
 export interface ScriptVocabulary extends SoakVocabulary {
   readonly dictionaries: readonly [string, ...string[]]
+  /** Values of `Authorization` for a protected site. */
+  readonly authorizations?: readonly [string, ...string[]]
   /**
    * Whether an application observes half-closed connections. Then clients do not close their half before the
    * responses.
@@ -67,7 +69,7 @@ const hosts = ['example.org', 'a:8080', '127.0.0.1', 'other.example'] as const
 
 /** Creates a request like those of browsers and programs. */
 function plainRequest(random: Random, vocabulary: ScriptVocabulary): string {
-  const { targets, entityTags, lastModified, dictionaries } = vocabulary
+  const { targets, entityTags, lastModified, dictionaries, authorizations } = vocabulary
   const lines = [`Host: ${random.pick(hosts)}`]
   const add = (probability: number, name: string, values: readonly [string, ...string[]]): void => {
     if (random.chance(probability)) lines.push(`${name}: ${random.pick(values)}`)
@@ -88,6 +90,7 @@ function plainRequest(random: Random, vocabulary: ScriptVocabulary): string {
   add(0.1, 'If-None-Match', [...entityTags, `W/${random.pick(entityTags)}`])
   add(0.1, 'If-Modified-Since', [new Date(lastModified).toUTCString()])
   add(0.2, 'Available-Dictionary', dictionaries)
+  if (authorizations !== undefined) add(0.9, 'Authorization', authorizations)
   const path = random.chance(0.9)
     ? random.pick(targets)
     : random.pick(['/users/1', '/none.js', '/favicon.ico'])
@@ -144,6 +147,7 @@ const oddFields: Readonly<Record<string, readonly [string, ...string[]]>> = {
   // Only values that are rejected with the head. Node's answer to malformed chunks depends on TCP segments.
   'Transfer-Encoding': ['xchunked', 'gzip', 'identity', 'chunked, identity', 'chunked;q=1', '"chunked"', ''],
   Upgrade: ['websocket', 'h2c', ''],
+  Authorization: ['Basic YTpi', 'Basic  YTpi', 'Basic YTpi x', 'Basic YTp', 'x', ''],
   'Available-Dictionary': [':AA==:', 'x', '', '::', ':AA==:, :AA==:'],
   'HTTP2-Settings': ['AAMAAABkAARAAAAAAAIAAAAA', ''],
   TE: ['trailers', 'gzip;q=0.5', ''],

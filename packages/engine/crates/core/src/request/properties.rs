@@ -6,9 +6,9 @@ use proptest::sample::select;
 use super::*;
 use crate::testing::{HOST, SAMPLES, refuses_answer, table_of};
 
-static SITE: LazyLock<(Table, Hosts)> = LazyLock::new(|| {
+static SITE: LazyLock<(Table, AcceptedValues)> = LazyLock::new(|| {
     let table = Table::new(table_of(&SAMPLES)).expect("the table is valid");
-    let mut hosts = Hosts::default();
+    let mut hosts = AcceptedValues::default();
     hosts.learn(HOST.as_bytes());
     (table, hosts)
 });

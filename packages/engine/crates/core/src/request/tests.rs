@@ -11,7 +11,7 @@ fn plain(body: u64) -> RequestEnd {
 
 fn step(input: impl AsRef<[u8]>) -> Step {
     let table = Table::new(table_of(&SAMPLES)).expect("the table is valid");
-    let mut hosts = Hosts::default();
+    let mut hosts = AcceptedValues::default();
     hosts.learn(HOST.as_bytes());
     decide(input.as_ref(), &table, &hosts)
 }
@@ -603,7 +603,7 @@ fn ignores_bytes_after_the_first_request() {
 
 fn over_http2(method: &str, target: &str, fields: &[(&str, &str)]) -> Option<Answer> {
     let table = Table::new(table_of(&SAMPLES)).expect("the table is valid");
-    let mut hosts = Hosts::default();
+    let mut hosts = AcceptedValues::default();
     hosts.learn(HOST.as_bytes());
     let authority = fields
         .iter()

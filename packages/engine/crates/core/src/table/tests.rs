@@ -2,7 +2,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::testing::{HOST, SAMPLES, Sample, table_of};
-use crate::{Hosts, Step, decide};
+use crate::{AcceptedValues, Step, decide};
 
 const RESOURCES: usize = HEADER;
 const REPRESENTATIONS: usize = HEADER + SAMPLES.len() * RESOURCE;
@@ -213,7 +213,7 @@ proptest! {
         }
         parts.choices[choice.0] = choice.1;
         let Ok(table) = Table::new(parts) else { return Ok(()) };
-        let mut hosts = Hosts::default();
+        let mut hosts = AcceptedValues::default();
         hosts.learn(HOST.as_bytes());
         let clock = Clock::new(1000, 0);
         for Sample { path, .. } in SAMPLES {
@@ -248,7 +248,7 @@ fn returns_a_file_only_for_answers_with_a_body() {
         .is_err()
     );
     let table = Table::new(TableParts { files: 2, ..parts }).expect("the table is valid");
-    let mut hosts = Hosts::default();
+    let mut hosts = AcceptedValues::default();
     hosts.learn(HOST.as_bytes());
     for (method, file) in [("GET", Some((1, 5_000_000))), ("HEAD", None)] {
         let head =
@@ -257,5 +257,47 @@ fn returns_a_file_only_for_answers_with_a_body() {
             panic!("the engine answers")
         };
         assert_eq!(table.file(&answer), file);
+    }
+}
+
+#[test]
+fn answers_a_protected_resource_only_with_a_value_that_its_rule_accepts() {
+    let [first, second, open] =
+        [(1, "/first"), (2, "/second"), (0, "/open")].map(|(rule, path)| Sample {
+            path,
+            flags: rule << RULE_SHIFT,
+            ..SAMPLES[2]
+        });
+    let table = Table::new(table_of(&[first, second, open])).expect("the table is valid");
+    let mut hosts = AcceptedValues::default();
+    hosts.learn(HOST.as_bytes());
+    let is_answered = |table: &Table, path: &str, fields: &str| {
+        let head = format!("GET {path} HTTP/1.1\r\nHost: {HOST}\r\n{fields}\r\n");
+        matches!(decide(head.as_bytes(), table, &hosts), Step::Answer(_))
+    };
+    let accepted = "authorization: Basic YTpi\r\n";
+    assert!(!is_answered(&table, "/first", accepted));
+    assert!(is_answered(&table, "/open", ""));
+
+    let opened = table
+        .with_authorization(1, b"Basic YTpi")
+        .expect("it is new");
+    assert!(is_answered(&opened, "/first", accepted));
+    let others = [
+        "",
+        "authorization: Basic YTpj\r\n",
+        "authorization: basic YTpi\r\n",
+    ];
+    for fields in others
+        .map(str::to_owned)
+        .into_iter()
+        .chain([accepted.repeat(2)])
+    {
+        assert!(!is_answered(&opened, "/first", &fields), "{fields}");
+    }
+    assert!(!is_answered(&opened, "/second", accepted));
+    assert!(is_answered(&opened.without_codings(), "/first", accepted));
+    for (rule, value) in [(1, "Basic YTpi"), (0, "Basic YTpj"), (3, "Basic YTpj")] {
+        assert!(opened.with_authorization(rule, value.as_bytes()).is_none());
     }
 }
