@@ -143,7 +143,10 @@ export async function serveStaged(
   // 3. The handlers: the table, then the application.
   const handlerOptions = withReportsOnce(resolved.handler)
   const { ssr } = resolved
-  const forward: Forward = (request, response, content) => proxy?.forward(request, response, content)
+  const forward: Forward = (request, response, content) => {
+    if (proxy === undefined) throw new TypeError('no proxy was opened for this rule')
+    proxy.forward(request, response, content)
+  }
   const role = ssr === undefined ? 'standalone' : 'before-application'
   // A page that answers for an unknown path is protected, even if the path is not.
   const open: SiteHolder = {

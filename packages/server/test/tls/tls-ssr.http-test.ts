@@ -10,6 +10,7 @@ import { dialTls } from '../support/dial-tls.ts'
 import { writeCertificate } from '../support/make-certificate.ts'
 import { rawRequest } from '../support/raw-request.ts'
 import { startServer } from '../support/start-server.ts'
+import { isNative } from '../support/tested-engine.ts'
 import type { TlsFiles } from '../../src/transport/tls/tls-credentials.ts'
 
 const text = compressibleText(20_000)
@@ -220,6 +221,7 @@ describe('an application behind the build, over HTTP/2', () => {
           call('respond', { ':status': 200, x: ['a', x] })
           call('respondWithFile', process.execPath, { x })
           call('respondWithFD', 0, { x })
+          call('pushStream', { ':path': '/pushed', x }, () => {})
           stream.respond({ ':status': 200, 'x-own': 'yes' })
           return stream.end(JSON.stringify(codes))
         }
@@ -238,7 +240,7 @@ describe('an application behind the build, over HTTP/2', () => {
     const { headers, body } = await ask(port, {})
     expect([headers['x-own'], JSON.parse(body.toString())]).toEqual([
       'yes',
-      Array.from({ length: 5 }, () => invalid),
+      Array.from({ length: 6 }, () => invalid),
     ])
     const session = connectHttp2(`https://127.0.0.1:${port}`, { rejectUnauthorized: false })
     const running = session.request({ ':path': '/running' })
@@ -251,6 +253,25 @@ describe('an application behind the build, over HTTP/2', () => {
     expect((await buffer(good)).toString()).toBe('part')
     expect((await trailers)[0]).toMatchObject({ x: 'end' })
     expect((await whole).toString()).toBe('part')
+    session.destroy()
+  })
+
+  // The native engine passes no pushed streams on.
+  test.skipIf(isNative)('gets ERR_INVALID_CHAR from methods of a pushed stream', async () => {
+    const port = await serveWith(
+      `export default (request, { stream }) => {
+        stream.pushStream({ ':path': '/pushed' }, (error, pushed) => {
+          try { pushed.respond({ x: 'a\\x01b' }) } catch ({ code }) { pushed.respond({ 'x-code': code }) }
+          pushed.end()
+          stream.respond()
+          stream.end()
+        })
+      }`,
+    )
+    const session = connectHttp2(`https://127.0.0.1:${port}`, { rejectUnauthorized: false })
+    const pushed = once(session, 'stream').then(async ([stream]) => await once(stream, 'push'))
+    session.request({ ':path': '/api' }).resume()
+    expect((await pushed)[0]).toMatchObject({ 'x-code': 'ERR_INVALID_CHAR' })
     session.destroy()
   })
 

@@ -1,5 +1,5 @@
 import type { ServerHttp2Stream } from 'node:http2'
-import { expectValidFields } from './valid-fields.ts'
+import { expectValidFields } from './expect-valid-fields.ts'
 
 /** Makes the methods of a stream reject invalid fields. An application may call them on `response.stream`. */
 export function checkStreamFields(stream: ServerHttp2Stream): void {
@@ -8,6 +8,7 @@ export function checkStreamFields(stream: ServerHttp2Stream): void {
 
 const checkedMethods = {
   additionalHeaders: checkedMethod('additionalHeaders', 0),
+  pushStream: checkedMethod('pushStream', 0),
   respond: checkedMethod('respond', 0),
   respondWithFD: checkedMethod('respondWithFD', 1),
   respondWithFile: checkedMethod('respondWithFile', 1),
@@ -24,6 +25,16 @@ function checkedMethod(name: string, at: number) {
       if (name !== 'sendTrailers' || !(error instanceof Error)) throw error
       return this.destroy(error)
     }
-    return Reflect.apply(Reflect.get(Object.getPrototypeOf(this), name), this, given)
+    const call = Reflect.get(Object.getPrototypeOf(this), name)
+    return Reflect.apply(call, this, name === 'pushStream' ? given.map(withCheckedStream) : given)
+  }
+}
+
+/** Wraps the callback of `pushStream`, so that the pushed stream rejects invalid fields, too. */
+function withCheckedStream(given: unknown): unknown {
+  if (typeof given !== 'function') return given
+  return (error: Error | null, pushed: ServerHttp2Stream, ...rest: readonly unknown[]): void => {
+    if (error === null) checkStreamFields(pushed)
+    Reflect.apply(given, undefined, [error, pushed, ...rest])
   }
 }

@@ -1,7 +1,7 @@
 import { constants, type Http2ServerRequest, Http2ServerResponse } from 'node:http2'
 import { callMethodOf, markEnded, rejectWriteAfterEnd } from '../../send/intercept.ts'
 import { minimumReservation } from '../../send/reserve-memory.ts'
-import { expectValidField, expectValidFields } from './valid-fields.ts'
+import { expectValidField, expectValidFields } from './expect-valid-fields.ts'
 import { isEndedWithPendingSlices, hasPendingSlices, sliceSize, writeInSlices } from './write-in-slices.ts'
 
 /** A response over HTTP/2. */
