@@ -122,7 +122,7 @@ describe('serve-dist refuses to start', () => {
     expect([await codingOf(first), await codingOf(second)]).toEqual(['br', undefined])
     const { errors } = await server.stop()
     expect(errors).toContain(`${variantPath(second, 'br')} is not a valid br variant of ${second}`)
-    expect(errors).toContain('no rules, excluded files or immutable files')
+    expect(errors).toContain("the plugin's rules, the excluded files and the hashed names")
   })
 
   test('for the folder above a build, and prints the correct command', async () => {

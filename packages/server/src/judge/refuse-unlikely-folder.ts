@@ -159,7 +159,7 @@ function refuseLostManifest({ directory, root }: Folder, { files }: FolderNames)
   const found = pluralize(compressed.length, 'file has', 'files have')
   throw new OperatorError('SD_MANIFEST_LOST', [
     `${root}: the build has probably lost its manifest (${manifestPath}): ${found} variants here, such as ${first}.zst.`,
-    '  Without it, the server does not know the rules, the excluded files and the immutable files.',
+    "  Without it, the server does not know the plugin's rules, the excluded files and the hashed names.",
     '  Probably a copy omitted hidden files. Copy the build again with them:',
     '    cp -r dist/* target              instead: cp -r dist/. target',
     '    zip -r site.zip dist/*           instead: zip -r site.zip dist',

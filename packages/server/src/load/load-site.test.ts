@@ -271,7 +271,7 @@ describe('loadSite', () => {
     const folder = await writeFixture(content)
     await loadSite(folder, { onWarning: (warning) => warnings.push(warning) })
     expect(warnings).toEqual([
-      `${folder}: no manifest${variants} found, so there are no rules, excluded files or immutable files. Add the plugin or your framework's integration (https://serve-dist.github.io/serve-dist/frameworks), or run: npx serve-dist compress ${folder}`,
+      `${folder}: no manifest${variants} found, so the plugin's rules, the excluded files and the hashed names of the build are unknown. Add the plugin or your framework's integration (https://serve-dist.github.io/serve-dist/frameworks), or run: npx serve-dist compress ${folder}`,
     ])
   })
 

@@ -71,7 +71,7 @@ async function describeFolder(
   })
   if (isStart) {
     const found = isWorthCompressing(described) ? 'no manifest and no variants found' : 'no manifest found'
-    const lost = 'so there are no rules, excluded files or immutable files'
+    const lost = "so the plugin's rules, the excluded files and the hashed names of the build are unknown"
     onWarning(`${directory}: ${found}, ${lost}. ${manifestCure(directory)}`)
   }
   return described

@@ -200,7 +200,7 @@ export async function serveStaged(
     },
   })
   const hangUp = async (error: unknown): Promise<never> => {
-    // The transport already watches its certificate, although it does not listen yet.
+    // With TLS, the transport watches its certificate even before it listens.
     await transport.drain(0)
     return giveUp(error)
   }

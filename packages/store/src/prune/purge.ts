@@ -49,7 +49,7 @@ export async function purge(
   )
   const { id, rows, keys, sharedBlobs } = plan
   if (deletion?.failure !== undefined) {
-    const problem = `${store.place}: build ${id} was removed from the history, but some of its objects remain (${reasonOf(deletion.failure)}). Purge it again.`
+    const problem = `${store.place}: build ${id} was removed from the history, but some of its objects may remain (${reasonOf(deletion.failure)}). Purge it until the store has no such build.`
     throw new OperatorError('SD_STORE_UNAVAILABLE', problem, { cause: deletion.failure })
   }
   const { isDryRun } = resolved
