@@ -29,7 +29,7 @@ describe('a history', () => {
   })
 
   test.each([
-    ['invalid JSON', '{', 'current.json is invalid'],
+    ['invalid JSON', '{', '$: not JSON'],
     ['no version', '{"history":[]}', '$.version: expected one of 1, 2, found nothing'],
     ['a later version', '{"version":3}', 'store: a later release of serve-dist published here'],
     ['no rows', '{"version":1}', '$.history: expected a list'],

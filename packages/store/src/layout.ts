@@ -149,6 +149,7 @@ export function blobsOf({ files }: Manifest): readonly NamedBlob[] {
  */
 export function parseHistory(json: string, place: string): History {
   const document = parseJson(json)
+  if (document === undefined) throw invalid(place, ['$: not JSON'])
   const { version, history }: { readonly version?: unknown; readonly history?: unknown } = Object(document)
   if (typeof version === 'number' && version > layoutVersion) {
     const problem = `${place}: a later release of serve-dist published here (version ${version} of the layout). Update this serve-dist to the release of the publisher.`
