@@ -80,7 +80,7 @@ export interface LiveEncoder {
   flush(): void
 }
 
-// The usual levels of web servers for dynamic responses. Higher levels cost more time than they save.
+// Common levels for dynamic responses. Higher levels cost more time than they save.
 const brotliQuality = 4
 const gzipLevel = 6
 const zstdLevel = 3

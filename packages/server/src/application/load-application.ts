@@ -37,7 +37,7 @@ export async function loadApplication(file: string, readScheme?: SchemeReader): 
   const upgrade = upgradeNames.map((name) => module[name]).find(isFunction)
   if (handler !== undefined) return { handler, ...(upgrade !== undefined && { upgrade }) }
   throw unusable(
-    `${file}: the module exports no handler. Export a function from Request to Response as fetch, or a function (req, res) as default or handler. Valid names: ${exportNames.join(', ')})`,
+    `${file}: the module exports no handler. Export a function from Request to Response as fetch, or a function (req, res) as default or handler. Valid names: ${exportNames.join(', ')}`,
   )
 }
 

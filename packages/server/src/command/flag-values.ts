@@ -98,7 +98,7 @@ export function parseOpsAddress(text: string): OpsAddress {
     /^(?:(?:\[([\da-f:.]+)\]|([^:[\]]*))(:))?(\d{1,5})$/i.exec(text) ?? []
   if (port === '' || Number(port) > 65_535) {
     throw new TypeError(
-      `expected host:port, such as 127.0.0.1:9090, or :9090 for all addresses, found "${text}"`,
+      `expected host:port, such as 127.0.0.1:9090, a port of this machine, or :9090 for all addresses, found "${text}"`,
     )
   }
   const host = bracketed ?? name ?? ''

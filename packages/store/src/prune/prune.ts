@@ -17,7 +17,7 @@ export interface PruneSummary extends Pruned {
 }
 
 /**
- * Deletes builds beyond the retention limits, and blobs that no build names. Each publish ends with a prune.
+ * Deletes builds beyond the retention limits, and old blobs that no build names. Each publish ends with a prune.
  *
  * @param retention - the limits. Missing values have their defaults.
  * @throws OperatorError `SD_STORE_CONFLICT` if other jobs change the store during each attempt;
