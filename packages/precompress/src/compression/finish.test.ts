@@ -174,7 +174,7 @@ describe('finish', () => {
     const { manifest, warnings } = await finishThere(folder, { exclude: ['draft.html'] })
     expect(manifest.files.map(({ path }) => path)).toContain('secret.txt')
     expect(warnings).toEqual([
-      'the server will publish secret.txt, which the build excluded. The given globs replace those of the build. To exclude these files again, add: exclude *.txt',
+      'the server will publish secret.txt, which the build excluded. The given globs replace those of the build. To exclude these files again, use the globs of the build: exclude *.txt',
     ])
     await rm(join(folder, manifestPath))
     expect((await finishThere(folder, { exclude: ['draft.html', '*.txt'] })).warnings).toEqual([])

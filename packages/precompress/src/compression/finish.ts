@@ -177,7 +177,7 @@ async function tellPublished(
     ...exclude.map((glob) => `exclude ${glob}`),
   ].join(', ')
   warn(
-    `the server will publish ${joinFirstNames(published)}, which the build excluded. The given globs replace those of the build. To exclude these files again, add: ${globs}`,
+    `the server will publish ${joinFirstNames(published)}, which the build excluded. The given globs replace those of the build. To exclude these files again, use the globs of the build: ${globs}`,
   )
 }
 

@@ -23,7 +23,7 @@ export async function readOptional(
     if (isNotFoundError(cause)) return undefined
     throw new OperatorError(
       code,
-      `${file}: cannot read this file (${reasonOf(cause)}). Let this user read it.`,
+      `${file}: cannot read this file (${reasonOf(cause)}). Let this user read it, or replace it with a file.`,
       { cause },
     )
   }

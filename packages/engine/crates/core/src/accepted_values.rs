@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use hashbrown::HashSet;
 
-/// The maximum number of values that the engine remembers.
+/// The maximum number of values of a set.
 const MAX_VALUES: usize = 1024;
 
 /// Values of a field that TypeScript has accepted, such as allowed hosts. A clone shares the values.
