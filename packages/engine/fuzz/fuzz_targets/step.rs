@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 use arbitrary::Arbitrary;
 use libfuzzer_sys::fuzz_target;
 use serve_dist_core::{
-    Clock, AcceptedValues, MAX_HEAD, NO_SLAB, RequestEnd, Step, Table, TableParts, decide,
+    AcceptedValues, Clock, MAX_HEAD, NO_SLAB, RequestEnd, Step, Table, TableParts, decide,
 };
 
 #[path = "../../crates/core/src/testing.rs"]

@@ -3,9 +3,10 @@ import { methodNotAllowed, notFound } from '../site/answers.ts'
 import { decide, decideNotFound, fallbackFor, type HostRole } from '../site/decide.ts'
 import { decideUnlistedPath, mayBelongToNewerBuild } from './decide-unlisted-path.ts'
 import { type HandlerOptions, openHost } from './handler-options.ts'
+import type { Forward } from '../proxy/forward.ts'
 import { createRequestFieldsReader } from '../send/read-request-fields.ts'
 import { sendAnswer, sendFailure } from '../send/send-answer.ts'
-import type { Answer, ProxiedContent, Site } from '../site/site.ts'
+import type { Answer, Site } from '../site/site.ts'
 import { siteFor } from '../site/select-part.ts'
 import type { SiteHolder, SiteSource } from '../site/site-holder.ts'
 import { relocateAnswer } from './relocate-answer.ts'
@@ -15,9 +16,6 @@ import { relocateAnswer } from './relocate-answer.ts'
  * answer.
  */
 export type Handler = (request: IncomingMessage, response: ServerResponse, next?: () => void) => void
-
-/** Forwards a request to the target of a rule. */
-export type Forward = (request: IncomingMessage, response: ServerResponse, content: ProxiedContent) => void
 
 /**
  * Creates the handler of a site for `node:http`, or middleware for Connect, Express and Polka.

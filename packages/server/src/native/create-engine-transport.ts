@@ -8,7 +8,6 @@ import {
   resetLimit,
   maximumConcurrentStreams,
 } from '../protocol/http2-limits.ts'
-import type { BasicAuth } from '../site/site.ts'
 import { createHostMatcher } from '../transport/allow-hosts.ts'
 import { createHttpTransport } from '../transport/create-http-transport.ts'
 import { formatRefusalHead } from '../transport/track-connections.ts'
@@ -19,7 +18,6 @@ import { adoptRelayedSockets } from './adopt-relayed-sockets.ts'
 import type { serveRelayedHttp2 } from './serve-relayed-http2.ts'
 import { readEngineAnswers } from './engine-answers.ts'
 import { engineCredentials } from './choose-engine.ts'
-import { credentialRules } from './engine-table.ts'
 import { followSite } from './follow-site.ts'
 import { createHeaderValueCache } from './header-value-cache.ts'
 import { listenNatively } from './listen-natively.ts'
@@ -90,7 +88,6 @@ export function createEngineTransport(
   const follower = followSite(headerValues.setAnswers, observer?.classOf)
   observer?.follow(readEngineAnswers(engine))
   if (encryption !== undefined) setCredentials(encryption.credentials)
-  let rules: readonly BasicAuth[] = []
   const scheme = encryption === undefined ? 'http' : 'https'
 
   return {
@@ -100,14 +97,11 @@ export function createEngineTransport(
       ...follower,
       swap(site) {
         observer?.noteSwap()
-        rules = credentialRules(site)
         follower.swap(site)
       },
     },
     setCredentials,
-    noteAccepted(rule, value) {
-      engine.learnAuthorization(1 + rules.indexOf(rule), value)
-    },
+    noteAccepted: headerValues.learnAuthorization,
     takeUploadsAndUpgrades() {
       node.takeUploadsAndUpgrades()
       sessions?.takeUploads()

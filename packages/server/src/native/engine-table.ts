@@ -23,6 +23,8 @@ import { createTextWriter } from './text-writer.ts'
 export interface FlatSite extends Omit<EngineTable, 'codings' | 'choices'> {
   /** Returns the choice for a value of `Accept-Encoding`, or for its absence: one byte for each layout. */
   readonly choicesFor: (acceptEncoding: string | undefined) => Uint8Array
+  /** The rules that protect resources. The engine counts them from 1. */
+  readonly rules: readonly BasicAuth[]
 }
 
 /** 100 resources take less than a millisecond. */
@@ -48,7 +50,7 @@ export function* flattenSite(site: Site, classOf?: ClassOf): Generator<void, Fla
   /** Indexes of the representations that `files` belongs to. */
   const streamed: number[] = []
   const saved = classOf && new Float64Array(most.representations)
-  const rules = credentialRules(site)
+  const rules = (site.parts ?? [site]).flatMap(({ basicAuth }) => basicAuth ?? [])
   let [count, seen] = [0, 0]
 
   for (const [part, path, entry] of entriesOf(site)) {
@@ -94,6 +96,7 @@ export function* flattenSite(site: Site, classOf?: ClassOf): Generator<void, Fla
     slabs,
     files,
     choicesFor: choosing(layouts),
+    rules,
     ...(saved && { classes: Uint8Array.from(classes), saved: saved.subarray(0, bodies.count()) }),
   }
 
@@ -140,11 +143,6 @@ function* entriesOf(site: Site): Generator<readonly [Site, string, Entry]> {
   for (const part of site.parts ?? [site]) {
     for (const [path, entry] of part.table) yield [part, path, entry]
   }
-}
-
-/** Returns the rules that protect files. The engine knows each by its place. */
-export function credentialRules(site: Site): readonly BasicAuth[] {
-  return (site.parts ?? [site]).flatMap(({ basicAuth }) => basicAuth ?? [])
 }
 
 function flagsOf({ deltas, earlyHints }: Resource): number {

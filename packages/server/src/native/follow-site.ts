@@ -14,6 +14,7 @@ const noAnswers: FlatSite = {
   slabs: [],
   files: [],
   choicesFor: () => new Uint8Array(0),
+  rules: [],
 }
 
 /**

@@ -11,6 +11,7 @@ const site: FlatSite = {
   slabs: [],
   files: [],
   choicesFor: (value = '') => Uint8Array.of(value.length, 1),
+  rules: [{ except: [] }, { except: [] }],
 }
 const other: FlatSite = { ...site, choicesFor: () => Uint8Array.of(7) }
 
@@ -19,6 +20,7 @@ interface Heard {
   readonly tables: EngineTable[]
   readonly codings: [string, number[]][]
   readonly hosts: string[]
+  readonly authorizations: [number, string][]
   forgottenCodings: number
   forgotten: number
 }
@@ -30,12 +32,14 @@ function listen(isAllowed: (host: string) => boolean = () => true): Heard {
     forgetCodings: () => void (heard.forgottenCodings += 1),
     learnHost: (value: string) => void heard.hosts.push(value),
     forgetHosts: () => void (heard.forgotten += 1),
+    learnAuthorization: (rule: number, value: string) => void heard.authorizations.push([rule, value]),
   }
   const heard: Heard = {
     cache: createHeaderValueCache(engine, isAllowed),
     tables: [],
     codings: [],
     hosts: [],
+    authorizations: [],
     forgottenCodings: 0,
     forgotten: 0,
   }
@@ -48,6 +52,22 @@ function ask({ cache }: Heard, rawHeaders: readonly string[], method = 'GET'): v
 }
 
 describe('createHeaderValueCache', () => {
+  test('passes an accepted Authorization with the number of its rule in the current site', () => {
+    const heard = listen()
+    const [first, second] = site.rules
+    if (first === undefined || second === undefined) throw new Error('the site has two rules')
+    heard.cache.learnAuthorization(second, 'Basic b')
+    heard.cache.learnAuthorization(second, `Basic ${' '.repeat(300)}b`)
+    heard.cache.setAnswers({ ...site, rules: [second] })
+    heard.cache.learnAuthorization(second, 'Basic c')
+    heard.cache.learnAuthorization(first, 'Basic a')
+    expect(heard.authorizations).toEqual([
+      [2, 'Basic b'],
+      [1, 'Basic c'],
+    ])
+    expect(heard.tables.at(-1)).not.toHaveProperty('rules')
+  })
+
   test('passes the choice for a value once', () => {
     const heard = listen()
     ask(heard, ['Host', 'a.example', 'Accept-Encoding', 'br'])

@@ -1,6 +1,7 @@
 import type { Engine, EngineTable } from '@serve-dist/engine'
 import type { IncomingMessage } from 'node:http'
 import { findField, readHost, requestHost } from '../protocol/request-head.ts'
+import type { BasicAuth } from '../site/site.ts'
 import type { HostMatcher } from '../transport/allow-hosts.ts'
 import type { FlatSite } from './engine-table.ts'
 
@@ -10,11 +11,13 @@ export interface HeaderValueCache {
   readonly setAnswers: (site: FlatSite) => void
   /** Lets the engine answer the next request with the same `Accept-Encoding` and `Host`. */
   readonly learn: (request: Pick<IncomingMessage, 'method' | 'rawHeaders'>) => void
+  /** Lets the engine answer requests for what a rule protects with the same `Authorization`, until the next site. */
+  readonly learnAuthorization: (rule: BasicAuth, value: string) => void
 }
 
 type HeaderValueEngine = Pick<
   Engine,
-  'setTable' | 'learnCoding' | 'forgetCodings' | 'learnHost' | 'forgetHosts'
+  'setTable' | 'learnCoding' | 'forgetCodings' | 'learnHost' | 'forgetHosts' | 'learnAuthorization'
 >
 
 /** The same limits as in `codingWeights`. */
@@ -27,8 +30,9 @@ const cacheableValue = /^[\x20-\x7E]{1,256}$/
 export function createHeaderValueCache(engine: HeaderValueEngine, isAllowed: HostMatcher): HeaderValueCache {
   const codings = new Set<string>()
   const hosts = new Set<string>()
-  /** The only part of the site that is kept here. */
+  /** The only parts of the site that are kept here. */
   let choicesFor: FlatSite['choicesFor'] | undefined
+  let rules: FlatSite['rules'] = []
 
   function learnCoding(value: string): void {
     if (choicesFor === undefined || codings.has(value) || !cacheableValue.test(value)) return
@@ -53,7 +57,7 @@ export function createHeaderValueCache(engine: HeaderValueEngine, isAllowed: Hos
 
   return {
     setAnswers(site) {
-      choicesFor = site.choicesFor
+      ;({ choicesFor, rules } = site)
       engine.setTable(tableOf(site, codings))
     },
     learn({ method, rawHeaders }) {
@@ -64,10 +68,17 @@ export function createHeaderValueCache(engine: HeaderValueEngine, isAllowed: Hos
         learnCoding(rawHeaders[at] ?? '')
       learnHost(requestHost(rawHeaders) ?? '')
     },
+    learnAuthorization(rule, value) {
+      const number = 1 + rules.indexOf(rule)
+      if (number > 0 && cacheableValue.test(value)) engine.learnAuthorization(number, value)
+    },
   }
 }
 
-function tableOf({ choicesFor, ...answers }: FlatSite, known: ReadonlySet<string>): EngineTable {
+function tableOf(
+  { choicesFor, rules: _rules, ...answers }: FlatSite,
+  known: ReadonlySet<string>,
+): EngineTable {
   const choices = Buffer.concat([undefined, ...known].map((value) => choicesFor(value)))
   return { ...answers, codings: ['', ...known], choices }
 }

@@ -1,13 +1,16 @@
-import type { Forward } from '../hosts/handler.ts'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { parseProxyTrust } from '../operations/trust-proxy.ts'
 import { createRequestFieldsReader } from '../send/read-request-fields.ts'
 import { runWhenWritable } from '../send/run-when-writable.ts'
 import { sendAnswer } from '../send/send-answer.ts'
-import type { Site } from '../site/site.ts'
+import type { ProxiedContent, Site } from '../site/site.ts'
 import { createFieldReader } from './fields-to-target.ts'
 import { ForwardedExchange, type ForwardedRequest, noteUpstream } from './forwarded-exchange.ts'
 import { failureAnswer, type FailureStatus } from './proxy-failure.ts'
 import { createTargetPools } from './target-pools.ts'
+
+/** Forwards a request to the target of a rule. */
+export type Forward = (request: IncomingMessage, response: ServerResponse, content: ProxiedContent) => void
 
 /** The options of a proxy. */
 export interface ProxyContext {

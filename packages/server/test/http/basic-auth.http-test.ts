@@ -146,6 +146,22 @@ describe('basicAuth', () => {
     expect(await statusOf(server, undefined, target)).toBe(status)
   })
 
+  test('distinguishes the paths of one page', async () => {
+    const folder = await buildFixture({ 'index.html': 'page', 'about.html': 'about', 'more.html': 'more' })
+    const site = {
+      rules: { basicAuth: { env: 'SITE_PASSWORD', except: ['about', 'more.html'] } },
+      environment: { SITE_PASSWORD: 'anna:a' },
+    }
+    const other = await startServer(folder, { site })
+    const expected = { '/about': 200, '/about.html': 401, '/more': 401, '/more.html': 200 }
+    for (let round = 0; round < 3; round += 1) {
+      for (const [target, status] of Object.entries(expected)) {
+        expect(await statusOf(other, undefined, target)).toBe(status)
+        expect(await statusOf(other, basic('anna:a'), target)).toBe(200)
+      }
+    }
+  })
+
   test('sends no page of the build for an excepted path', async () => {
     const pages = { 'index.html': 'secret', '404.html': 'secret 404', 'shell.html': 'secret shell' }
     const redirects = [{ from: '/.well-known/rule', to: '/shell.html', status: 200 as const }]

@@ -10,13 +10,15 @@ const MAX_VALUES: usize = 1024;
 pub struct AcceptedValues(Arc<HashSet<Arc<[u8]>>>);
 
 impl AcceptedValues {
-    /// Adds a value, unless the set is full. Returns whether the set has changed.
+    /// Adds a value. A full set forgets all others. Returns whether the set has changed.
     pub fn learn(&mut self, value: &[u8]) -> bool {
-        let is_new = self.0.len() < MAX_VALUES && !value.is_empty() && !self.contains(value);
-        if is_new {
-            Arc::make_mut(&mut self.0).insert(value.into());
+        if value.is_empty() || self.contains(value) {
+            return false;
         }
-        is_new
+        if self.0.len() >= MAX_VALUES {
+            *self = Self::default();
+        }
+        Arc::make_mut(&mut self.0).insert(value.into())
     }
 
     /// Returns whether the set contains exactly these bytes.
@@ -43,13 +45,14 @@ mod tests {
     }
 
     #[test]
-    fn learns_at_most_1024_values() {
+    fn forgets_all_values_when_it_is_full() {
         let mut values = AcceptedValues::default();
-        for number in 0..=MAX_VALUES {
+        for number in 0..MAX_VALUES {
             values.learn(number.to_string().as_bytes());
         }
-        values.learn(b"1");
         assert!((0..MAX_VALUES).all(|number| values.contains(number.to_string().as_bytes())));
-        assert!(!values.contains(b"1024"));
+        values.learn(b"1024");
+        assert!(values.contains(b"1024"));
+        assert!(!values.contains(b"1"));
     }
 }

@@ -56,7 +56,7 @@ pub struct TableParts {
 pub enum TableError {
     /// The length of the index differs from the length that its counts require.
     Index,
-    /// A resource refers to a position outside the table, or has an unknown flag.
+    /// A resource refers to a position outside the table, or has an unknown flag or rule.
     Resource(usize),
     /// Another resource has the same path as this one.
     Path(usize),
@@ -113,7 +113,7 @@ pub struct Table {
     authorizations: Vec<AcceptedValues>,
 }
 
-/// The part that all copies share after new codings are learned.
+/// The part that all copies share after they learn new values.
 struct Build {
     number: u64,
     text: Bytes,
