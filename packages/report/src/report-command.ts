@@ -18,6 +18,9 @@ export type ReportFormat = 'terminal' | 'markdown' | 'json' | 'html'
 
 type Format = (report: BuildReport, options: FormatTerminalOptions) => string | Promise<string>
 
+/** The columns of a terminal that a table with all its columns needs. */
+const wide = 120
+
 const formats: ReadonlyMap<string, Format> = new Map<ReportFormat, Format>([
   ['terminal', (report, options) => `${formatTerminal(report, options)}\n`],
   ['markdown', formatMarkdown],
@@ -49,7 +52,12 @@ export interface PublishedBuild {
 
 /** The output streams of the command. */
 export interface ReportStreams {
-  readonly stdout: { write(text: string): unknown; readonly isTTY?: boolean; hasColors?(): boolean }
+  readonly stdout: {
+    write(text: string): unknown
+    readonly isTTY?: boolean
+    readonly columns?: number
+    hasColors?(): boolean
+  }
   readonly stderr: { write(text: string): unknown }
 }
 
@@ -84,8 +92,10 @@ export async function reportCommand(
   })
   const { stdout } = streams
   // `hasColors` respects NO_COLOR, FORCE_COLOR and terminals without colours.
-  const colors = output === undefined && stdout.isTTY === true && stdout.hasColors?.() !== false
-  const text = await write(report, { colors })
+  const isTerminal = output === undefined && stdout.isTTY === true
+  const colors = isTerminal && stdout.hasColors?.() !== false
+  const { columns = wide } = stdout
+  const text = await write(report, { colors, ...(isTerminal && columns < wide && { width: columns }) })
   if (output === undefined) stdout.write(text)
   else {
     await writeReport(output, text)

@@ -25,6 +25,8 @@ import { pathCell } from './path-cell.ts'
 export interface FormatTerminalOptions {
   /** Whether to use ANSI colours. */
   readonly colors: boolean
+  /** The width of a narrow terminal. The table of one build is then shortened. */
+  readonly width?: number
 }
 
 /** The maximum number of files with rows. Files with the largest change of the sent size come first. */

@@ -69,6 +69,23 @@ describe('checkFolder', () => {
     ])
   })
 
+  test('warns if this environment lacks a value that the server needs, and checks the rest', async () => {
+    const rules = {
+      redirects: [{ from: '/api/*', to: { env: 'SERVE_DIST_TEST_API' }, status: 200, force: true }],
+    } as const
+    const load = { ...plain.load, rules }
+    const { findings, right } = await checkFolder(await buildFixture(whole), { ...plain, load })
+    expect(findings).toEqual([
+      expect.objectContaining({
+        code: 'environment-missing',
+        level: 'warning',
+        text: expect.stringContaining('SERVE_DIST_TEST_API'),
+      }),
+    ])
+    expect(right).toContain('404.html')
+    expect(right).not.toContain('6 files accepted by the server')
+  })
+
   test('continues if a start rejects a build without its pages', async () => {
     const directory = await buildFixture({ 'assets/main.js': 'script', id_rsa: 'x' })
     await writeFile(join(directory, 'index.html'), '<img src=gone.png>')

@@ -1,7 +1,7 @@
 import { pluralize } from '@serve-dist/foundation/text/pluralize'
 import { isSourceMap, loadOptional, OperatorError } from '@serve-dist/manifest'
 import type { LoadSiteOptions } from '../load/load-options.ts'
-import { loadSiteToInspect } from '../load/load-site.ts'
+import { loadProtectedSite, loadSiteToInspect } from '../load/load-site.ts'
 import { fallbackFor } from '../site/decide.ts'
 import { isProxying } from '../site/redirects.ts'
 import type { Site } from '../site/site.ts'
@@ -50,11 +50,18 @@ async function loadWithFindings(
   const onWarning = (text: string): void => {
     findings.push({ code: 'start-warns', level: 'warning', text, paths: [] })
   }
+  const resolved = { ...options, verify: 'hash', memoryBudget: 0, onWarning } as const
   try {
-    return await loadSiteToInspect(directory, { ...options, verify: 'hash', memoryBudget: 0, onWarning })
+    return await loadProtectedSite(directory, resolved)
   } catch (error) {
     if (!(error instanceof OperatorError)) throw error
     const { code, message } = error
+    // The machine that checks may lack the values of the one that serves.
+    if (code === 'SD_ENVIRONMENT_INVALID') {
+      const text = `without the values of this environment, the server would not start:\n${message}`
+      findings.splice(0, findings.length, { code: 'environment-missing', level: 'warning', text, paths: [] })
+      return await loadSiteToInspect(directory, resolved)
+    }
     findings.push({ code, level: 'error', text: `${code}: ${message}`, paths: [] })
     if (code !== 'SD_PAGES_UNLISTED') return undefined
     // The rest of the folder can be checked.

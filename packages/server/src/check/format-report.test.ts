@@ -14,18 +14,18 @@ const report: CheckReport = {
 describe('formatReport', () => {
   test('writes one line for each finding without a terminal', () => {
     expect(formatReport(report, { colors: false, columns: undefined })).toBe(
-      'error    one two three four\nwarning  five\nright    six · seven\n\ndist: 1 error, 1 warning',
+      'error    one two three four [a]\nwarning  five [b]\nright    six · seven\n\ndist: 1 error, 1 warning',
     )
   })
 
   test('wraps at words to the width of a terminal', () => {
     expect(formatReport(report, { colors: false, columns: 17 })).toBe(
-      'error    one two\n         three\n         four\nwarning  five\nright    six ·\n         seven\n\ndist: 1 error, 1 warning',
+      'error    one two\n         three\n         four [a]\nwarning  five [b]\nright    six ·\n         seven\n\ndist: 1 error, 1 warning',
     )
   })
 
   test('keeps the lines and indents of an error of a start', () => {
-    const findings = [{ code: 'a', level: 'error', text: 'one two:\n  three four', paths: [] } as const]
+    const findings = [{ code: 'one', level: 'error', text: 'one two:\n  three four', paths: [] } as const]
     expect(formatReport({ ...report, findings, right: [] }, { colors: false, columns: 18 })).toBe(
       'error    one two:\n           three\n           four\n\ndist: 1 error',
     )

@@ -25,7 +25,10 @@ export function formatReport(report: CheckReport, { colors, columns }: FormatOpt
   const { target, findings, right, stopped } = report
   if (stopped !== undefined) return line('stopped', `${stopped} This says nothing about the build.`)
   return [
-    ...findings.map(({ level, text }) => line(level, text)),
+    // The error of a start begins with its code.
+    ...findings.map(({ code, level, text }) =>
+      line(level, text.startsWith(code) ? text : `${text} [${code}]`),
+    ),
     ...(right.length === 0 ? [] : [line('right', right.join(' · '))]),
     '',
     `${target}: ${summarize(report)}`,

@@ -47,10 +47,6 @@ export function describePolicy(site: Site, { field, rules }: SitePolicy): readon
       "csp: report-to names an endpoint that no header defines. Add headers: { '**/*.html': { 'Reporting-Endpoints': 'name=\"https://…\"' } }",
     )
   if (!isReportOnly(rules)) return warnings
-  if (!says('report-to') && !says('report-uri'))
-    warnings.push(
-      'csp: reportOnly is set, but the policy has no address for reports. Add report-to or report-uri.',
-    )
   const idle = enforcedOnly.filter(says)
   if (idle.length > 0)
     warnings.push(`csp: ${idle.join(' and ')} omitted, because browsers ignore it in report-only policies`)
