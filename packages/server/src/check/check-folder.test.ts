@@ -86,6 +86,16 @@ describe('checkFolder', () => {
     expect(right).not.toContain('6 files accepted by the server')
   })
 
+  test('reports an env file that cannot be read', async () => {
+    const directory = await buildFixture(whole)
+    const load = { ...plain.load, envFile: join(directory, 'none.env') }
+    const { findings } = await checkFolder(directory, { ...plain, load })
+    expect(findings.map(({ code, text }) => [code, text])).toContainEqual([
+      'environment-missing',
+      expect.stringContaining('none.env'),
+    ])
+  })
+
   test('continues if a start rejects a build without its pages', async () => {
     const directory = await buildFixture({ 'assets/main.js': 'script', id_rsa: 'x' })
     await writeFile(join(directory, 'index.html'), '<img src=gone.png>')

@@ -46,26 +46,26 @@ async function loadWithFindings(
   directory: string,
   options: CheckFolderOptions['load'],
   findings: Finding[],
+  load: typeof loadSiteToInspect = loadProtectedSite,
 ): Promise<Site | undefined> {
   const onWarning = (text: string): void => {
     findings.push({ code: 'start-warns', level: 'warning', text, paths: [] })
   }
-  const resolved = { ...options, verify: 'hash', memoryBudget: 0, onWarning } as const
   try {
-    return await loadProtectedSite(directory, resolved)
+    return await load(directory, { ...options, verify: 'hash', memoryBudget: 0, onWarning })
   } catch (error) {
     if (!(error instanceof OperatorError)) throw error
     const { code, message } = error
     // The machine that checks may lack the values of the one that serves.
-    if (code === 'SD_ENVIRONMENT_INVALID') {
+    if (code === 'SD_ENVIRONMENT_INVALID' && load !== loadSiteToInspect) {
       const text = `without the values of this environment, the server would not start:\n${message}`
       findings.splice(0, findings.length, { code: 'environment-missing', level: 'warning', text, paths: [] })
-      return await loadSiteToInspect(directory, resolved)
+      return await loadWithFindings(directory, options, findings, loadSiteToInspect)
     }
     findings.push({ code, level: 'error', text: `${code}: ${message}`, paths: [] })
     if (code !== 'SD_PAGES_UNLISTED') return undefined
     // The rest of the folder can be checked.
-    return await loadWithFindings(directory, { ...options, unlisted: 'ignore' }, findings)
+    return await loadWithFindings(directory, { ...options, unlisted: 'ignore' }, findings, load)
   }
 }
 
