@@ -37,7 +37,7 @@ describe('a build with an environment', () => {
       ),
     ])
     expect(stdout).toMatch(/Cache-Control: no-cache\s.*regardless of rules/)
-    expect(await runCheck([directory])).toMatchObject({ code: 0, found: [] })
+    expect(await runCheck([directory])).toMatchObject({ code: 0, found: ['environment-missing'] })
   })
 
   test('is explained without its values', async () => {

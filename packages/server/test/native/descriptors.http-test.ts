@@ -20,11 +20,12 @@ beforeAll(async () => {
 /** Returns the states of a process's threads: `S` sleeps, `R` runs. */
 async function readThreadStates(processId: number | undefined): Promise<readonly string[]> {
   const threads = await readdir(`/proc/${processId}/task`)
-  return await Promise.all(
-    threads.map(async (thread) => {
-      const text = await readFile(`/proc/${processId}/task/${thread}/stat`, 'utf8')
-      return text.replace(/^.*\) /, '').charAt(0)
-    }),
+  // A thread may have ended in the meantime.
+  const stats = await Promise.allSettled(
+    threads.map((thread) => readFile(`/proc/${processId}/task/${thread}/stat`, 'utf8')),
+  )
+  return stats.flatMap((stat) =>
+    stat.status === 'fulfilled' ? stat.value.replace(/^.*\) /, '').charAt(0) : [],
   )
 }
 
