@@ -86,6 +86,15 @@ describe('checkFolder', () => {
     expect(right).not.toContain('6 files accepted by the server')
   })
 
+  test('reports unlisted pages, too, if this environment lacks a value', async () => {
+    const directory = await buildFixture({ 'assets/main.js': 'script' })
+    await writeFile(join(directory, 'index.html'), 'page')
+    const redirects = [{ from: '/api', to: { env: 'SERVE_DIST_TEST_API' }, status: 200 }] as const
+    const load = { ...plain.load, rules: { redirects } }
+    const codes = (await checkFolder(directory, { ...plain, load })).findings.map(({ code }) => code)
+    expect(codes).toEqual(expect.arrayContaining(['SD_PAGES_UNLISTED', 'environment-missing']))
+  })
+
   test('reports an env file that cannot be read', async () => {
     const directory = await buildFixture(whole)
     const load = { ...plain.load, envFile: join(directory, 'none.env') }

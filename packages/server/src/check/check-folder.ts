@@ -48,6 +48,7 @@ async function loadWithFindings(
   findings: Finding[],
   load: typeof loadSiteToInspect = loadProtectedSite,
 ): Promise<Site | undefined> {
+  const before = findings.length
   const onWarning = (text: string): void => {
     findings.push({ code: 'start-warns', level: 'warning', text, paths: [] })
   }
@@ -59,7 +60,8 @@ async function loadWithFindings(
     // The machine that checks may lack the values of the one that serves.
     if (code === 'SD_ENVIRONMENT_INVALID' && load !== loadSiteToInspect) {
       const text = `without the values of this environment, the server would not start:\n${message}`
-      findings.splice(0, findings.length, { code: 'environment-missing', level: 'warning', text, paths: [] })
+      // The next attempt warns again.
+      findings.splice(before, Infinity, { code: 'environment-missing', level: 'warning', text, paths: [] })
       return await loadWithFindings(directory, options, findings, loadSiteToInspect)
     }
     findings.push({ code, level: 'error', text: `${code}: ${message}`, paths: [] })
