@@ -34,8 +34,9 @@ describe('parseKeptList', () => {
     ['a time with a fraction', textOf([], { superseded: '2026-01-31T12:00:00.5Z' }), 'a date'],
     ['a path twice', textOf([file, file]), 'occurs twice'],
     ['a coding twice', textOf([{ ...file, variants: [...file.variants, ...file.variants] }]), 'occurs twice'],
-    ['many objects', `[${'[],'.repeat(100_000)}0]`, 'at most 100000 objects'],
-    ['deep lists', '['.repeat(1_000_000), 'at most 100000 objects'],
+    ['many lists', `[${'[],'.repeat(400_000)}0]`, 'at most 400000 objects'],
+    ['deep lists', '['.repeat(1_000_000), 'at most 400000 objects'],
+    ['many fields', `{${'"a":1,'.repeat(400_000)}"b":1}`, 'at most 400000 objects'],
   ])('rejects %s', (_what, text, message) => {
     expect(() => parseKeptList(text)).toThrow(message)
   })

@@ -25,8 +25,8 @@ export interface ListedBuild {
 /** A hashed file of an earlier build. */
 export type ListedFile = Pick<ManifestFile, 'path' | 'stem' | 'size' | 'sha256' | 'worker' | 'variants'>
 
-/** The maximum number of objects and lists, because each takes memory. A file has five at most. */
-const mostObjects = 100_000
+/** The maximum number of objects, lists and fields, because each takes memory. A file has 20 at most. */
+const mostParts = 400_000
 
 const keptList = s.firstProblemOf(
   s.objectOf<KeptList>({
@@ -58,20 +58,21 @@ const keptList = s.firstProblemOf(
  * @throws OperatorError `SD_MANIFEST_INVALID` with the first problem.
  */
 export function parseKeptList(json: string): KeptList {
-  if (countObjects(json) > mostObjects)
-    throw invalid([`$: expected at most ${mostObjects} objects and lists`])
+  if (countParts(json) > mostParts) {
+    throw invalid([`$: expected at most ${mostParts} objects, lists and fields`])
+  }
   const list = s.read(keptList, parseJson(json), '$', invalid)
   const names = list.builds.flatMap(({ id, files }) => [id, ...files.flatMap(namesOf)])
   if (new Set(names).size < names.length) throw invalid(['$: a build, path or variant occurs twice'])
   return list
 }
 
-/** Counts opening brackets, without parsing. */
-function countObjects(json: string): number {
+/** Counts opening brackets and colons, without parsing. */
+function countParts(json: string): number {
   let count = 0
   for (let at = 0; at < json.length; at += 1) {
     const code = json.charCodeAt(at)
-    if (code === 0x5b || code === 0x7b) count += 1
+    if (code === 0x3a || code === 0x5b || code === 0x7b) count += 1
   }
   return count
 }

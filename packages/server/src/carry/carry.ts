@@ -32,7 +32,7 @@ export interface CarryOptions {
   readonly onProgress: (progress: CarryProgress) => void
 }
 
-export interface CarryProgress {
+interface CarryProgress {
   readonly files: number
   readonly totalFiles: number
   readonly bytes: number

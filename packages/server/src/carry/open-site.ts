@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto'
 import { rename, writeFile } from 'node:fs/promises'
 import http, { type ClientRequest, type IncomingMessage } from 'node:http'
 import https from 'node:https'
-import { buffer } from 'node:stream/consumers'
 import { formatBytes } from '@serve-dist/foundation/text/byte-size'
 import { reasonOf } from '@serve-dist/foundation/files/file-error'
 import { type ContentCoding, OperatorError } from '@serve-dist/manifest'
@@ -125,7 +124,11 @@ export function openSite({ address, fields, concurrency, signal }: SiteAccess): 
         if (statusCode === 404 || isPage) return undefined
         if (codingOf(response, path) !== 'identity')
           throw siteInvalid(`${address.origin}${path} is compressed.`)
-        return (await buffer(bodyOf(response, document))).toString()
+        // A list of chunks would take much more memory, because a chunk may have one byte.
+        const bytes = Buffer.allocUnsafe(largestDocument)
+        let length = 0
+        for await (const chunk of bodyOf(response, document)) length += chunk.copy(bytes, length)
+        return bytes.toString('utf8', 0, length)
       })
     },
     download: async (blob, file) =>

@@ -17,12 +17,13 @@ import { sha256Of } from '@serve-dist/foundation/text/sha256-of'
 import type { Verification } from '../files/inspect-file.ts'
 import { inspectFiles } from '../files/inspect-files.ts'
 import { readOptional } from '../files/read-optional.ts'
+import type { ManifestEntry, StoredBytes } from '../site/site.ts'
 import type { KeptBySource } from './build-source.ts'
 
 /**
  * Reads the files of earlier builds that `serve-dist carry` added to a folder. Their bytes stay on the disk.
  *
- * @returns `undefined` if there are none.
+ * @returns `undefined` for a folder without carried files.
  * @throws OperatorError if the list is invalid, or if files are missing or changed.
  */
 export async function readCarriedBuilds(
@@ -33,9 +34,11 @@ export async function readCarriedBuilds(
   const file = join(root, carriedListPath)
   const text = await readOptional(file)
   if (text === undefined) return undefined
+  const stored = new Map<ManifestEntry, StoredBytes>()
   const carried = readList(file, text).map((build) => ({
     manifest: manifestOf(build, current),
     superseded: build.superseded === undefined ? Date.now() : Date.parse(build.superseded),
+    stored,
   }))
   const entries = carried.flatMap(({ manifest }) =>
     manifest.files.flatMap((each) => [each, ...each.variants]),
@@ -46,13 +49,14 @@ export async function readCarriedBuilds(
     sha256: entry.sha256,
     entry,
   }))
-  const stored = await inspectFiles(join(root, carriedFolder), expected, {
+  const found = await inspectFiles(join(root, carriedFolder), expected, {
     verify,
     digests: new Map(),
     streamed: new Set(expected),
     kept: new Set(),
     cure: `serve-dist carry <url> ${shellWord(directory)}`,
   })
+  for (const [entry, bytes] of found) stored.set(entry, bytes)
   return {
     identity: sha256Of(Buffer.from(text)),
     coldBytesOf: (entry) => stored.get(entry),
@@ -61,7 +65,7 @@ export async function readCarriedBuilds(
       const retained = before.filter(({ superseded }, index) =>
         isRetained(index, now - superseded, defaultRetention),
       )
-      return [...retained, ...carried.map((build) => ({ ...build, stored }))]
+      return [...retained, ...carried]
     },
   }
 }
