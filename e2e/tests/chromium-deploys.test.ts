@@ -3,10 +3,12 @@ import type { Browser } from 'playwright'
 import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest'
 import { buildVersion } from '../src/build-version.ts'
 import { chromiumPath, launchChromium } from '../src/launch-chromium.ts'
-import { openAllRoutes, openTab, shownBy } from '../src/open-tab.ts'
+import { openAllRoutes, openTab, shownBy, type Tab } from '../src/open-tab.ts'
 import { readManifest } from '../src/read-manifest.ts'
 import { simulateTabShown } from '../src/simulate-tab-shown.ts'
-import { type RunningCommand, startCommand } from '../src/start-command.ts'
+import { sendRequest } from '../src/send-request.ts'
+import { type RunningCommand, runToEnd, startCommand } from '../src/start-command.ts'
+import { startRecordingProxy } from '../src/start-recording-proxy.ts'
 import { temporaryFolder } from '../src/temporary-folder.ts'
 import { waitUntilCurrent } from '../src/wait-until-current.ts'
 
@@ -36,6 +38,45 @@ describe.skipIf(chromiumPath === undefined)('a Chromium tab during deploys', () 
     }
   })
 
+  test('opens its lazy routes after two releases without a store, each carried from the one before', async () => {
+    const folder = await temporaryFolder()
+    const images = [1, 2, 3].map((version) => path.join(folder, `dist-${version}`))
+    const replicas: RunningCommand[] = []
+    let turn = 0
+    const tabs: Tab[] = []
+    let site = new URL('http://127.0.0.1')
+    for (const [index, dist] of images.entries()) {
+      await buildVersion(index + 1, dist)
+      if (index === 0) {
+        replicas.push(await serve([dist]), await serve([dist]))
+        const [first] = replicas
+        const proxy = await startRecordingProxy(first?.url ?? site, () => {
+          turn += 1
+          return replicas[turn % replicas.length]?.url ?? site
+        })
+        onTestFinished(() => proxy.close())
+        site = proxy.url
+      } else {
+        const args = ['carry', site.href, dist]
+        expect(await runToEnd(command, { args, cwd: project })).toMatchObject({ exitCode: 0, errors: '' })
+        const { files } = await readManifest(images[0] ?? '')
+        const hashed = files.filter(({ cache }) => cache === 'immutable').map((file) => file.path)
+        const load = startLoad(site, ['', ...hashed])
+        for (const old of [...replicas]) {
+          replicas.push(await serve([dist]))
+          replicas.splice(replicas.indexOf(old), 1)
+          await old.stop()
+        }
+        expect(await load.stop()).toEqual([])
+      }
+      tabs.push(await openTab(browser, site))
+    }
+    for (const [index, tab] of tabs.entries()) {
+      expect(await openAllRoutes(tab)).toEqual(shownBy(index + 1))
+      expect([tab.loads(), tab.wrongAnswers]).toEqual([1, []])
+    }
+  })
+
   test('reloads once if its build is gone, and gets no page instead of a script', async () => {
     const dist = path.join(await temporaryFolder(), 'dist')
     await buildVersion(1, dist)
@@ -52,6 +93,27 @@ describe.skipIf(chromiumPath === undefined)('a Chromium tab during deploys', () 
     expect([tab.loads(), tab.wrongAnswers.length]).toEqual([2, 1])
   })
 })
+
+/** Requests paths without a pause. `stop` returns the failures. */
+function startLoad(site: URL, paths: readonly string[]): { stop: () => Promise<readonly string[]> } {
+  const failures: string[] = []
+  let isStopped = false
+  const run = async (): Promise<void> => {
+    for (let count = 0; !isStopped || count < paths.length; count += 1) {
+      const address = new URL(paths[count % paths.length] ?? '', site)
+      const status = await sendRequest(address).then((answer) => answer.status, String)
+      if (status !== 200) failures.push(`${address.pathname}: ${status}`)
+    }
+  }
+  const running = Promise.all([run(), run()])
+  return {
+    async stop() {
+      isStopped = true
+      await running
+      return failures
+    },
+  }
+}
 
 async function serve(args: readonly string[], port = '0'): Promise<RunningCommand> {
   const server = await startCommand(command, { args: [...args, '--port', port], cwd: project })

@@ -16,6 +16,7 @@ import { carryFrom } from '../support/carry-from.ts'
 import { compressibleText } from '../support/compressible-text.ts'
 import { spawnCommand } from '../support/spawn-command.ts'
 import { startListener } from '../support/start-listener.ts'
+import { temporaryDirectory } from '../support/temporary-directory.ts'
 
 const listPath = '/__serve-dist/kept.json'
 const [current, older] = ['1'.repeat(32), '2'.repeat(32)]
@@ -389,6 +390,16 @@ describe('the files of a carry', () => {
     await carryFrom(port, directory)
     const [build] = await carriedBuilds(directory)
     expect(build?.files).toEqual(listedFiles(files, { variants: [] }))
+  })
+
+  test('are not published to a store', async () => {
+    const directory = await newBuild()
+    await carryFrom((await startSite()).port, directory)
+    const store = join(await temporaryDirectory(), 'store')
+    const { code, stderr } = await spawnCommand(['publish', directory, '--store', store]).exited
+    const file = join(directory, carriedListPath)
+    const warning = `serve-dist: warning: ${file}: the files that serve-dist carry added are not published\n`
+    expect([code, stderr]).toEqual([0, warning])
   })
 
   test('replace those of an earlier carry', async () => {
