@@ -3,7 +3,7 @@ import type { Browser } from 'playwright'
 import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest'
 import { buildVersion } from '../src/build-version.ts'
 import { chromiumPath, launchChromium } from '../src/launch-chromium.ts'
-import { openAllRoutes, openTab, shownBy, type Tab } from '../src/open-tab.ts'
+import { openAllRoutes, openTab, shownBy } from '../src/open-tab.ts'
 import { readManifest } from '../src/read-manifest.ts'
 import { simulateTabShown } from '../src/simulate-tab-shown.ts'
 import { sendRequest } from '../src/send-request.ts'
@@ -40,36 +40,35 @@ describe.skipIf(chromiumPath === undefined)('a Chromium tab during deploys', () 
 
   test('opens its lazy routes after two releases without a store, each carried from the one before', async () => {
     const folder = await temporaryFolder()
-    const images = [1, 2, 3].map((version) => path.join(folder, `dist-${version}`))
-    const replicas: RunningCommand[] = []
+    const imageOf = async (version: number): Promise<string> => {
+      const dist = path.join(folder, `dist-${version}`)
+      await buildVersion(version, dist)
+      return dist
+    }
+    const first = await imageOf(1)
+    const initial = await serve([first])
+    const replicas = [initial, await serve([first])]
     let turn = 0
-    const tabs: Tab[] = []
-    let site = new URL('http://127.0.0.1')
-    for (const [index, dist] of images.entries()) {
-      await buildVersion(index + 1, dist)
-      if (index === 0) {
-        replicas.push(await serve([dist]), await serve([dist]))
-        const [first] = replicas
-        const proxy = await startRecordingProxy(first?.url ?? site, () => {
-          turn += 1
-          return replicas[turn % replicas.length]?.url ?? site
-        })
-        onTestFinished(() => proxy.close())
-        site = proxy.url
-      } else {
-        const args = ['carry', site.href, dist]
-        expect(await runToEnd(command, { args, cwd: project })).toMatchObject({ exitCode: 0, errors: '' })
-        const { files } = await readManifest(images[0] ?? '')
-        const hashed = files.filter(({ cache }) => cache === 'immutable').map((file) => file.path)
-        const load = startLoad(site, ['', ...hashed])
-        for (const old of [...replicas]) {
-          replicas.push(await serve([dist]))
-          replicas.splice(replicas.indexOf(old), 1)
-          await old.stop()
-        }
-        expect(await load.stop()).toEqual([])
+    const proxy = await startRecordingProxy(initial.url, () => {
+      turn += 1
+      return replicas[turn % replicas.length]?.url ?? initial.url
+    })
+    onTestFinished(() => proxy.close())
+    const { files } = await readManifest(first)
+    const hashed = files.filter(({ cache }) => cache === 'immutable').map((file) => file.path)
+    const tabs = [await openTab(browser, proxy.url)]
+    for (const version of [2, 3]) {
+      const dist = await imageOf(version)
+      const args = ['carry', proxy.url.href, dist]
+      expect(await runToEnd(command, { args, cwd: project })).toMatchObject({ exitCode: 0, errors: '' })
+      const load = startLoad(proxy.url, ['', ...hashed])
+      for (const old of replicas.slice()) {
+        replicas.push(await serve([dist]))
+        replicas.splice(replicas.indexOf(old), 1)
+        await old.stop()
       }
-      tabs.push(await openTab(browser, site))
+      expect(await load.stop()).toEqual([])
+      tabs.push(await openTab(browser, proxy.url))
     }
     for (const [index, tab] of tabs.entries()) {
       expect(await openAllRoutes(tab)).toEqual(shownBy(index + 1))
@@ -97,9 +96,9 @@ describe.skipIf(chromiumPath === undefined)('a Chromium tab during deploys', () 
 /** Requests paths without a pause. `stop` returns the failures. */
 function startLoad(site: URL, paths: readonly string[]): { stop: () => Promise<readonly string[]> } {
   const failures: string[] = []
-  let isStopped = false
+  const end = new AbortController()
   const run = async (): Promise<void> => {
-    for (let count = 0; !isStopped || count < paths.length; count += 1) {
+    for (let count = 0; !end.signal.aborted || count < paths.length; count += 1) {
       const address = new URL(paths[count % paths.length] ?? '', site)
       const status = await sendRequest(address).then((answer) => answer.status, String)
       if (status !== 200) failures.push(`${address.pathname}: ${status}`)
@@ -108,7 +107,7 @@ function startLoad(site: URL, paths: readonly string[]): { stop: () => Promise<r
   const running = Promise.all([run(), run()])
   return {
     async stop() {
-      isStopped = true
+      end.abort()
       await running
       return failures
     },
