@@ -81,13 +81,14 @@ export async function carry(
 
     // 3. Download missing files.
     await makeFolder(folder)
+    const found = new Set(await readdir(folder))
     const there = new Set<string>()
     const done = { files: 0, bytes: 0 }
     const all = { totalFiles: wanted.length, totalBytes: sumOf(wanted) }
     let downloadedBytes = 0
     await forEachConcurrently(wanted, concurrency, async (blob) => {
       const file = join(folder, blob.sha256)
-      const isKnown = await isIntact(file, blob)
+      const isKnown = found.has(blob.sha256) && (await isIntact(file, blob))
       if (isKnown || (await site.download(blob, file))) there.add(blob.sha256)
       if (!isKnown) downloadedBytes += blob.size
       done.files += 1

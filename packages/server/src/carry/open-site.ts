@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto'
-import { rename, writeFile } from 'node:fs/promises'
+import { createHash, type Hash } from 'node:crypto'
+import { writeFile } from 'node:fs/promises'
 import http, { type ClientRequest, type IncomingMessage } from 'node:http'
 import https from 'node:https'
 import { formatBytes } from '@serve-dist/foundation/text/byte-size'
@@ -31,7 +31,7 @@ export interface RunningSite {
   /** Returns the text of a JSON document, or `undefined` if the site does not have it. */
   readDocument(path: string): Promise<string | undefined>
   /**
-   * Downloads a blob, and writes it to a file if its digest is right.
+   * Downloads a blob to a file. After an error, the file may have other bytes.
    *
    * @returns whether the site sent this coding. A CDN may remove codings.
    */
@@ -53,6 +53,7 @@ export function openSite({ address, fields, concurrency, signal }: SiteAccess): 
   const settings = { keepAlive: true, maxSockets: concurrency }
   const agent = isSecure ? new https.Agent(settings) : new http.Agent(settings)
   const request = isSecure ? https.request : http.request
+  signal.addEventListener('abort', () => agent.destroy(), { once: true })
 
   /** Sends a request and reads the answer within a time limit. Repeats it if the site was unavailable. */
   async function ask<Result>(
@@ -69,18 +70,19 @@ export function openSite({ address, fields, concurrency, signal }: SiteAccess): 
     }
 
     async function askOnce(): Promise<Result> {
-      const longest = Math.min(Math.ceil(patience + size / slowest), 2 ** 31 - 1)
-      const limit = AbortSignal.any([signal, AbortSignal.timeout(longest)])
+      signal.throwIfAborted()
       const headers = { 'user-agent': 'serve-dist-carry', ...fields, 'accept-encoding': coding }
-      const asked = request(new URL(path, address), { agent, headers, signal: limit }).end()
-      asked.setTimeout(patience, () => asked.destroy(new Error(`no byte within ${patience / 1000} s`)))
-      const response = await responseTo(asked).catch((error: unknown) => {
-        throw siteUnavailable(`${address.origin}${path}: ${reasonOf(error)}.`, error)
-      })
+      const asked = request(address, { path, agent, headers }).end()
+      const fail = (): unknown => asked.destroy(new Error('the answer takes too long'))
+      const deadline = setTimeout(fail, Math.min(patience + size / slowest, 2 ** 31 - 1))
+      asked.setTimeout(patience, fail)
       try {
-        return await read(response)
+        const response = await responseTo(asked).catch((error: unknown) => {
+          throw siteUnavailable(`${address.origin}${path}: ${reasonOf(error)}.`, error)
+        })
+        return await read(response).finally(() => response.destroy())
       } finally {
-        response.destroy()
+        clearTimeout(deadline)
       }
     }
   }
@@ -89,12 +91,14 @@ export function openSite({ address, fields, concurrency, signal }: SiteAccess): 
   async function* bodyOf(
     response: IncomingMessage,
     { path, size }: Pick<WantedBlob, 'path' | 'size'>,
+    digest?: Hash,
   ): AsyncGenerator<Buffer> {
     let read = 0
     try {
       for await (const chunk of response as AsyncIterable<Buffer>) {
         read += chunk.length
         if (read > size) throw siteInvalid(`${address.origin}${path} has more than ${formatBytes(size)}.`)
+        digest?.update(chunk)
         yield chunk
       }
     } catch (error) {
@@ -137,18 +141,10 @@ export function openSite({ address, fields, concurrency, signal }: SiteAccess): 
         const found = codingOf(response, path)
         if (found !== coding && coding !== 'identity') return false
         const digest = createHash('sha256')
-        async function* digested(): AsyncGenerator<Buffer> {
-          for await (const chunk of bodyOf(response, blob)) {
-            digest.update(chunk)
-            yield chunk
-          }
-        }
-        const aside = `${file}.part`
-        await writeFile(aside, digested())
+        await writeFile(file, bodyOf(response, blob, digest))
         if (found !== coding || digest.digest('hex') !== sha256) {
           throw siteInvalid(`${address.origin}${path} (${coding}) does not match its digest.`)
         }
-        await rename(aside, file)
         return true
       }),
     close: () => agent.destroy(),

@@ -15,6 +15,8 @@ import { buildFixture } from '../support/build-fixture.ts'
 import { carryFrom } from '../support/carry-from.ts'
 import { compressibleText } from '../support/compressible-text.ts'
 import { spawnCommand } from '../support/spawn-command.ts'
+import { writeCertificate } from '../support/make-certificate.ts'
+import { startServer } from '../support/start-server.ts'
 import { startListener } from '../support/start-listener.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 
@@ -164,6 +166,25 @@ describe('serve-dist carry', () => {
   ])('rejects %s', async (_what, url, message) => {
     const { code, stderr } = await spawnCommand(['carry', url, await newBuild()]).exited
     expect([code, stderr]).toEqual([1, expect.stringContaining(message)])
+  })
+
+  test('connects over TLS only if the certificate is trusted', async () => {
+    const tls = await writeCertificate()
+    const { port } = await startServer(await buildFixture(files, { isHashed: () => true }), { tls })
+    const directory = await newBuild()
+    const args = ['carry', `https://localhost:${port}`, directory]
+    const untrusted = await spawnCommand(args).exited
+    expect([untrusted.code, untrusted.stderr]).toEqual([
+      1,
+      expect.stringContaining('self-signed certificate'),
+    ])
+    const env = { NODE_EXTRA_CA_CERTS: tls.cert }
+    const { code, stdout, stderr } = await spawnCommand(args, { env }).exited
+    expect([code, stderr, stdout]).toEqual([
+      0,
+      '',
+      expect.stringMatching(/^carried 3 files of 1 earlier build/),
+    ])
   })
 
   test('needs a finished build', async () => {
