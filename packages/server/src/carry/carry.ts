@@ -21,7 +21,7 @@ import { readOptional } from '../files/read-optional.ts'
 import { encodePath } from '../protocol/request-path.ts'
 import { openSite, type WantedBlob } from './open-site.ts'
 import { selectBuilds } from './select-builds.ts'
-import { siteInvalid } from './site-errors.ts'
+import { siteInvalid, siteUnavailable } from './site-errors.ts'
 
 export interface CarryOptions {
   readonly address: URL
@@ -52,6 +52,8 @@ export interface CarrySummary {
 
 /** The number of parallel requests. A higher number could overload the site. */
 const concurrency = 8
+/** The time limit of a carry in milliseconds. A slow site would otherwise block a pipeline for days. */
+const longest = 30 * 60_000
 
 /**
  * Adds the hashed files of a running site to a new build. If it fails, the folder keeps the earlier list. Verified files
@@ -66,7 +68,8 @@ export async function carry(
 ): Promise<CarrySummary | undefined> {
   const root = resolve(directory)
   const [folder, listFile] = [join(root, carriedFolder), join(root, carriedListPath)]
-  const site = openSite({ address, fields, concurrency, signal })
+  const limit = AbortSignal.timeout(longest)
+  const site = openSite({ address, fields, concurrency, signal: AbortSignal.any([signal, limit]) })
   try {
     // 1. Read the manifest and the list of the site.
     const manifest = await readBuildManifest(directory)
@@ -107,6 +110,8 @@ export async function carry(
       downloadedBytes,
     }
   } catch (error) {
+    if (limit.aborted)
+      throw siteUnavailable(`${address.origin}: the site took more than half an hour.`, error)
     if (!(error instanceof OperatorError)) throw writeFailed(root, error)
     if (error.code === 'SD_SITE_INVALID') await deleteUnlisted(folder, await readEarlierList(listFile))
     throw error

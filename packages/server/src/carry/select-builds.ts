@@ -28,9 +28,10 @@ export async function selectBuilds(
   const retention = { ...defaultRetention, ...given }
   const own = new Set(manifest.files.map(({ path }) => path))
   const found = builds
-    .map(({ id, superseded = isoSeconds(now), files }) => ({
+    .map(({ id, superseded, files }) => ({
       id,
-      superseded,
+      // A time in the future would keep the build forever.
+      superseded: isoSeconds(superseded === undefined ? now : Math.min(Date.parse(superseded), now)),
       files: files.filter(({ path }) => !own.has(path)),
     }))
     .filter(({ id, files }) => id !== manifest.buildId && files.length > 0)

@@ -403,6 +403,14 @@ describe('the files of a carry', () => {
     expect((await carriedBuilds(directory)).map(({ id }) => id)).toEqual(expected)
   })
 
+  test('count from now if the site names a time in the future', async () => {
+    const list = listOf([{ superseded: '2999-01-31T12:00:00Z', files: listedFiles(files) }])
+    const directory = await newBuild()
+    await carryFrom((await startSite({ list })).port, directory)
+    const [{ superseded = '' } = {}] = await carriedBuilds(directory)
+    expect(Date.parse(superseded)).toBeLessThanOrEqual(Date.now())
+  })
+
   test('omit variants that a CDN removed', async () => {
     const { port } = await startSite({
       answer: ({ url = '' }, response) => (url === listPath ? undefined : response.end(files[url.slice(1)])),
