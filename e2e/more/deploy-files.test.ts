@@ -64,11 +64,11 @@ describe.skipIf(go === undefined && !isRequired)('deploy/kubernetes', () => {
   })
 })
 
-describe('examples/spa/Dockerfile', () => {
+describe.each(['examples/spa/Dockerfile', 'deploy/docker/Dockerfile'])('%s', (file) => {
   test.each([':', '', '*:', '0.0.0.0:', '127.0.0.1:', 'localhost:'])(
     'becomes healthy when the server is ready, with OPS=%s9090',
     async (host) => {
-      const text = await readFile(path.join(root, 'examples/spa/Dockerfile'), 'utf8')
+      const text = await readFile(path.join(root, file), 'utf8')
       const [, healthcheck = ''] = /^HEALTHCHECK .*\\\n {2}CMD (.*)$/m.exec(text) ?? []
       const [, ...check]: string[] = JSON.parse(healthcheck)
       const server = await startCommand(command, { args: ['--port', '0', '--ops', ':0'], cwd: project })
