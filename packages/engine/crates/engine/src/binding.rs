@@ -328,13 +328,15 @@ impl Engine {
     /// Reports the length of Node's answer on a link.
     #[napi(catch_unwind)]
     pub fn done(&self, id: f64, bytes_written: f64) {
-        self.shared.done(integer(id), integer(bytes_written));
+        self.shared
+            .answer_ends
+            .set(integer(id), integer(bytes_written));
     }
 
     /// Makes the client receive a reset when Node closes its end.
     #[napi(catch_unwind)]
     pub fn reset(&self, id: f64) {
-        self.shared.reset_at_end(integer(id));
+        self.shared.answer_ends.cut_off(integer(id));
     }
 
     /// Returns the number of open connections.

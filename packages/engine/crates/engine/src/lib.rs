@@ -6,6 +6,7 @@
 #![deny(unsafe_code)]
 
 mod accept;
+mod answer_end;
 mod binding;
 mod body_file;
 mod copier;

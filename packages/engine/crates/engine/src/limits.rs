@@ -94,6 +94,7 @@ fn check(thread: &Thread, connection: &Connection) {
         Phase::Lingering if waited >= LINGER + interval_of(limits) => connection.end(),
         Phase::Streams => connection.deadline.wake_if_due(thread.now()),
         Phase::Idle => discard_idle_link(connection, LINK_IDLE),
+        Phase::Node => connection.wake_if_answered(),
         _ => {}
     }
 }
@@ -112,6 +113,7 @@ pub fn idle_time_of_links(shared: &Shared) -> Duration {
 /// Closes all idle links to free their descriptors.
 pub fn discard_idle_links(thread: &Thread) {
     for connection in thread.all_connections() {
+        connection.wake_if_answered();
         discard_idle_link(&connection, Duration::ZERO);
     }
 }

@@ -1,10 +1,12 @@
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::rc::Rc;
-use std::task::{Context, Waker};
+use std::sync::Arc;
+use std::task::Context;
 use std::time::Duration;
 
+use crate::answer_end::AnswerEnd;
 use crate::event::{Event, Handed};
 use crate::limits::LINK_IDLE;
 use crate::stream::Stream;
@@ -25,8 +27,7 @@ pub struct Link {
     /// The time when the last request finished.
     pub idle_since: Cell<Duration>,
     id: u64,
-    end: Cell<Option<u64>>,
-    waker: RefCell<Waker>,
+    answer_end: Arc<AnswerEnd>,
     thread: Rc<Thread>,
 }
 
@@ -40,7 +41,7 @@ impl Link {
         });
         let link = reusable.map_or_else(|| Self::open(connection, thread), Ok)?;
         link.busy.set(true);
-        link.end.set(None);
+        link.answer_end.clear();
         *slot = Some(link.clone());
         Ok(link)
     }
@@ -72,13 +73,10 @@ impl Link {
             busy: Cell::new(false),
             idle_since: Cell::default(),
             id,
-            end: Cell::new(None),
-            waker: RefCell::new(Waker::noop().clone()),
+            // Must precede the event, because JavaScript may refer to the link immediately.
+            answer_end: thread.shared.answer_ends.add(id),
             thread: thread.clone(),
         });
-        thread.links.borrow_mut().insert(id, Rc::downgrade(&link));
-        // Must precede the event, because JavaScript may refer to the link immediately.
-        thread.shared.note_link(id);
         hand_to_node(connection, thread, (id, end))?;
         Ok(link)
     }
@@ -93,27 +91,28 @@ impl Link {
         self.relayed.get() > 0
     }
 
-    /// Wakes this task when the length of Node's answer is known.
-    pub fn wake_at_end(&self, cx: &Context) {
-        self.waker.borrow_mut().clone_from(cx.waker());
-    }
-
-    /// Sets the end of Node's answer, in bytes since the link was opened.
-    pub fn end_at(&self, bytes: u64) {
-        self.end.set(Some(bytes));
-        self.waker.borrow().wake_by_ref();
+    /// Returns whether Node has reported the end of its answer.
+    pub fn is_answered(&self) -> bool {
+        self.busy.get() && self.answer_end.get().is_some()
     }
 
     /// Returns whether Node's answer is complete after `bytes` more bytes.
     pub fn ends_at(&self, bytes: u64) -> bool {
-        self.end
-            .get()
-            .is_some_and(|end| self.relayed.get() + bytes >= end)
+        self.is_past(self.answer_end.get(), bytes)
+    }
+
+    /// Like `ends_at`, but wakes the task when Node reports the end.
+    pub fn ends_at_or_wakes(&self, bytes: u64, cx: &Context) -> bool {
+        self.is_past(self.answer_end.get_or_wake(cx.waker()), bytes)
+    }
+
+    fn is_past(&self, end: Option<u64>, bytes: u64) -> bool {
+        end.is_some_and(|end| self.relayed.get() + bytes >= end)
     }
 
     /// Returns whether Node has aborted an answer that would appear complete.
     pub fn is_cut_off(&self) -> bool {
-        self.thread.shared.is_reset_at_end(self.id)
+        self.answer_end.is_cut_off()
     }
 
     /// Records the end of a request after `bytes` bytes. The engine may reuse the link.
@@ -153,8 +152,7 @@ fn hand_to_node(
 
 impl Drop for Link {
     fn drop(&mut self) {
-        self.thread.links.borrow_mut().remove(&self.id);
-        self.thread.shared.forget_link(self.id);
+        self.thread.shared.answer_ends.remove(self.id);
         if self.busy.get() {
             self.thread.shared.emit(Event::Closed(self.id));
         }

@@ -1,6 +1,7 @@
 use std::future::poll_fn;
 use std::rc::Rc;
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 use serve_dist_core::RequestEnd;
 
@@ -95,9 +96,6 @@ async fn try_relay(
         }
         RelayEnd::NotRead => None,
         RelayEnd::NodeClosed(RelayOutcome::NodeClosed) if can_go_on => {
-            // The message that the answer is complete may have arrived before the end of the link. Let the task that
-            // handles it run first.
-            tokio::task::yield_now().await;
             let is_buffered = link.ends_at(moved);
             Some(if is_buffered {
                 RelayOutcome::Reusable
@@ -162,7 +160,11 @@ struct Relay<'a> {
 
 impl Relay<'_> {
     fn poll(&mut self, cx: &mut Context) -> Poll<RelayEnd> {
-        self.link.wake_at_end(cx);
+        // The sweep wakes the task after the answer if the client sends nothing.
+        self.connection.deadline.set(cx, Duration::MAX);
+        if self.may_complete() && self.link.ends_at(self.down.moved()) {
+            return Poll::Ready(RelayEnd::Complete);
+        }
         if !self.poll_up(cx) || !self.poll_down(cx) {
             let is_answered = self.node_has_ended;
             return Poll::Ready(if is_answered {
@@ -178,11 +180,24 @@ impl Relay<'_> {
         if self.node_has_ended {
             return self.poll_end(cx).map(RelayEnd::NodeClosed);
         }
-        let is_answered = !self.down.is_holding() && self.link.ends_at(self.down.moved());
-        if is_answered && self.upload == Upload::Done && !self.is_tunnel {
+        if self.may_complete() && self.ends(cx) {
             return Poll::Ready(RelayEnd::Complete);
         }
         Poll::Pending
+    }
+
+    fn may_complete(&self) -> bool {
+        self.upload == Upload::Done && !self.is_tunnel && !self.down.is_holding()
+    }
+
+    /// Returns whether the answer ends here. Node must report its end at once only if something waits for it.
+    fn ends(&self, cx: &Context) -> bool {
+        let moved = self.down.moved();
+        if self.pipelined.is_empty() && !self.client_has_ended && !self.thread.draining.get() {
+            self.link.ends_at(moved)
+        } else {
+            self.link.ends_at_or_wakes(moved, cx)
+        }
     }
 
     /// Relays input of the client. Returns `false` if the client has disconnected.

@@ -1,4 +1,3 @@
-use std::collections::HashMap;
 use std::io;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::channel;
@@ -13,6 +12,7 @@ use serve_dist_core::{AcceptedValues, Table};
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
 use crate::accept::{AcceptedConnection, WorkerHandle};
+use crate::answer_end::AnswerEnds;
 use crate::copier::Bodies;
 use crate::event::{Event, EventSink};
 use crate::http2::{Rate, StreamQuota};
@@ -64,8 +64,6 @@ pub struct Answers {
 
 /// A command to a thread.
 pub enum Command {
-    /// Sets the end of Node's answer on a link, in bytes.
-    Done(u64, u64),
     /// Serves a connection.
     Serve(AcceptedConnection),
     /// Stops after the grace period for unfinished answers.
@@ -92,8 +90,7 @@ pub struct Shared {
     pub panics: AtomicUsize,
     /// The number of connections that were closed immediately, because the engine or the system had too many.
     pub dropped: AtomicUsize,
-    /// The open links, and whether the end of each one aborts an answer. Set before Node closes its end.
-    links: Mutex<HashMap<u64, bool>>,
+    pub answer_ends: AnswerEnds,
     /// The number of requests that wait for descriptors for a link.
     waiting_requests: AtomicUsize,
     /// Set when `accept` fails because no descriptor is free.
@@ -133,7 +130,7 @@ impl Shared {
             connections: AtomicUsize::new(0),
             panics: AtomicUsize::new(0),
             dropped: AtomicUsize::new(0),
-            links: Mutex::default(),
+            answer_ends: AnswerEnds::default(),
             waiting_requests: AtomicUsize::new(0),
             accept_shortage: RecentEvent::new(ACCEPT_SHORTAGE),
             event_sink: ArcSwapOption::from_pointee(event_sink),
@@ -231,40 +228,6 @@ impl Shared {
         outcome
     }
 
-    /// Reports the end of Node's answer to the thread of the link.
-    pub fn done(&self, id: u64, bytes: u64) {
-        let threads = self.threads();
-        let count = threads.commands.len() as u64;
-        if let Some(number) = id
-            .checked_rem(count)
-            .and_then(|number| usize::try_from(number).ok())
-        {
-            // A thread that has ended has no links.
-            let _ = threads.commands[number].send(Command::Done(id, bytes));
-        }
-    }
-
-    /// Registers a link until `forget_link`.
-    pub fn note_link(&self, id: u64) {
-        self.links().insert(id, false);
-    }
-
-    /// Marks the end of a link as an abort of its answer. The link may already be closed.
-    pub fn reset_at_end(&self, id: u64) {
-        if let Some(is_reset) = self.links().get_mut(&id) {
-            *is_reset = true;
-        }
-    }
-
-    /// Returns whether the end of a link aborts its answer.
-    pub fn is_reset_at_end(&self, id: u64) -> bool {
-        self.links().get(&id) == Some(&true)
-    }
-
-    pub fn forget_link(&self, id: u64) {
-        self.links().remove(&id);
-    }
-
     /// Drains all threads. Calls `when_ended` after the last connection is closed.
     pub fn drain(&self, grace_period: Duration, when_ended: Box<dyn FnOnce() + Send>) {
         let mut threads = self.threads();
@@ -319,10 +282,6 @@ impl Shared {
         change(&mut answers);
         self.answers.store(Arc::new(answers));
         drop(guard);
-    }
-
-    fn links(&self) -> MutexGuard<'_, HashMap<u64, bool>> {
-        self.links.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn threads(&self) -> MutexGuard<'_, Threads> {

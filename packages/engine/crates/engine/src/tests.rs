@@ -127,7 +127,7 @@ async fn client_of_idle_link(
     tokio::time::sleep(SHORT).await;
     if is_encrypted {
         // Over TLS, Node marks each link that it destroys.
-        thread.shared.reset_at_end(id);
+        thread.shared.answer_ends.cut_off(id);
     }
     (client, node)
 }
@@ -175,7 +175,11 @@ fn does_not_repeat_a_request_on_a_new_link() {
 fn counts_a_descriptor_until_javascript_receives_it() {
     on_thread(LIMITS, async |thread, events| {
         let client = client(thread, MISS).await;
-        while thread.links.borrow().is_empty() {
+        while !thread
+            .all_connections()
+            .iter()
+            .any(|each| each.is_relaying())
+        {
             tokio::task::yield_now().await;
         }
         drop(client);
@@ -205,9 +209,9 @@ fn ignores_a_reset_of_a_closed_link() {
             tokio::task::yield_now().await;
         }
         // Node notices the end while it writes.
-        thread.shared.reset_at_end(id);
+        thread.shared.answer_ends.cut_off(id);
         drop(node);
-        assert!(!thread.shared.is_reset_at_end(id));
+        assert!(!thread.shared.answer_ends.add(id).is_cut_off());
     });
 }
 
@@ -647,7 +651,7 @@ fn keeps_the_grace_period_after_a_second_drain() {
     // A thread that stops immediately has ended after this time.
     let _ = all_ended.recv_timeout(SHORT);
     node.write_all(b"late").expect("the link is open");
-    shared.done(id, 4);
+    shared.answer_ends.set(id, 4);
     let mut said = String::new();
     client
         .read_to_string(&mut said)

@@ -49,8 +49,6 @@ pub struct Thread {
     pub connections: RefCell<HashMap<u64, Rc<Connection>>>,
     /// Notified when the last connection closes.
     pub all_closed: Notify,
-    /// The open links to Node.
-    pub links: RefCell<HashMap<u64, std::rc::Weak<Link>>>,
     started: Instant,
     now: Cell<Duration>,
     warnings: Warnings,
@@ -95,7 +93,7 @@ pub struct Connection {
     pub turn: Cell<u64>,
     /// The link to Node, after the first relayed request.
     pub link: RefCell<Option<Rc<Link>>>,
-    /// Wakes the HTTP/2 session.
+    /// Wakes the HTTP/2 session or the relay.
     pub deadline: DeadlineWaker,
     observed_answers: ObservedAnswers,
     abort: OnceCell<AbortHandle>,
@@ -118,7 +116,6 @@ impl Thread {
             draining: Cell::new(false),
             connections: RefCell::default(),
             all_closed: Notify::new(),
-            links: RefCell::default(),
             started: Instant::now(),
             now: Cell::default(),
             warnings: Warnings::default(),
@@ -255,6 +252,14 @@ impl Connection {
     pub fn is_relaying(&self) -> bool {
         let link = self.link.borrow();
         link.as_ref().is_some_and(|link| link.busy.get())
+    }
+
+    /// Wakes the relay if Node has reported the end of its answer.
+    pub fn wake_if_answered(&self) {
+        let link = self.link.borrow();
+        if link.as_ref().is_some_and(|link| link.is_answered()) {
+            self.deadline.wake();
+        }
     }
 
     /// Closes an idle connection gracefully.

@@ -75,16 +75,6 @@ async fn run_commands(
 ) -> Option<Duration> {
     loop {
         match commands.recv().await {
-            Some(Command::Done(id, bytes)) => {
-                let link = thread
-                    .links
-                    .borrow()
-                    .get(&id)
-                    .and_then(std::rc::Weak::upgrade);
-                if let Some(link) = link {
-                    link.end_at(bytes);
-                }
-            }
             // If the system cannot watch the socket, the connection is dropped and the client must retry.
             Some(Command::Serve(accepted)) => drop(thread.serve_accepted(accepted)),
             Some(Command::Drain(grace_period)) => return Some(grace_period),
