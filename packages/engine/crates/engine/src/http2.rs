@@ -349,7 +349,7 @@ impl Streams<'_> {
         };
         let fields = request.headers().iter();
         let fields = fields.map(|(name, value)| (name.as_str().as_bytes(), value.as_bytes()));
-        let Some(found) = decide_fields(bare, fields, (table, &answers.hosts)) else {
+        let Some(found) = decide_fields(bare, fields, table, &answers.hosts) else {
             return false;
         };
         if self

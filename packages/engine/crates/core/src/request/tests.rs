@@ -615,7 +615,7 @@ fn over_http2(method: &str, target: &str, fields: &[(&str, &str)]) -> Option<Ans
     };
     let lines = fields.iter().filter(|(name, _)| *name != ":authority");
     let lines = lines.map(|(name, value)| (name.as_bytes(), value.as_bytes()));
-    decide_fields(request, lines, (&table, &hosts))
+    decide_fields(request, lines, &table, &hosts)
 }
 
 #[test]
