@@ -9,8 +9,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::Mode;
 use socket2::{Domain, Protocol, SockAddr, Socket, Type};
 
-/// The maximum number of queued connections, as in Node.
-pub const BACKLOG: i32 = 511;
+use crate::tuning::BACKLOG;
 
 /// The address of a listening socket.
 #[derive(Debug)]

@@ -1,3 +1,5 @@
+mod layers;
+
 use std::cell::Cell;
 use std::io::{Read, Write};
 use std::net::{IpAddr, Ipv4Addr, Shutdown, TcpStream};
@@ -11,17 +13,22 @@ use std::time::Instant;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::UnixStream;
 
+use crate::answers::Answers;
+use crate::connection::{Connection, Phase};
 use crate::copier::Copier;
+use crate::engine::Engine;
 use crate::event::{Event, Handed};
-use crate::limits::SCARCE_LINK_IDLE;
+use crate::limits::Limits;
+use crate::links::note_link_shortage;
 use crate::listen::{Address, Listener};
 use crate::restart_on_panic::restart_on_panic;
-use crate::shared::{Answers, Limits, Shared};
+use crate::shared::Shared;
 use crate::testing::{
     BODY, HEAD, HIT, LAST_HIT, LIMITS, LONG, MISS, SHORT, answer, answers, client, handed,
     on_thread, read, read_all, run,
 };
-use crate::thread::{Connection, Phase, Thread};
+use crate::thread::Thread;
+use crate::tuning::SCARCE_LINK_IDLE;
 
 #[test]
 fn sends_a_complete_large_body_to_a_slow_client() {
@@ -65,7 +72,7 @@ fn relays_a_request_and_answers_the_next_ones_in_order() {
         let (id, mut node) = handed(events).await;
         assert_eq!(read(&mut node, request.len()).await, request);
         tokio::time::sleep(SHORT).await;
-        answer(&mut node, (thread, id, 7), "of node").await;
+        answer(&mut node, thread, id, 7, "of node").await;
         let all = read_all(&mut client).await;
         assert!(all.starts_with("of nodeHTTP/1.1 200 OK\r\n"));
         assert_eq!(read_all(&mut node).await, "");
@@ -83,7 +90,7 @@ fn reuses_a_link_unless_node_has_closed_it() {
         let (first, mut node) = handed(events).await;
         for end in [6, 12, 18] {
             read(&mut node, MISS.len()).await;
-            answer(&mut node, (thread, first, end), "answer").await;
+            answer(&mut node, thread, first, end, "answer").await;
             assert_eq!(read(&mut client, 6).await, "answer");
             // The client may receive the answer before the engine can reuse the connection.
             tokio::time::sleep(SHORT).await;
@@ -116,7 +123,7 @@ async fn client_of_idle_link(
     let mut client = client(thread, MISS).await;
     let (id, mut node) = handed(events).await;
     read(&mut node, MISS.len()).await;
-    answer(&mut node, (thread, id, 6), "answer").await;
+    answer(&mut node, thread, id, 6, "answer").await;
     assert_eq!(read(&mut client, 6).await, "answer");
     tokio::time::sleep(SHORT).await;
     let both = [UPLOAD, LAST_HIT].concat();
@@ -140,7 +147,7 @@ fn repeats_a_request_on_a_new_link_if_the_idle_link_ended() {
             drop(node);
             let (id, mut node) = handed(events).await;
             assert_eq!(read(&mut node, UPLOAD.len()).await, UPLOAD);
-            answer(&mut node, (thread, id, 7), "of node").await;
+            answer(&mut node, thread, id, 7, "of node").await;
             let all = read_all(&mut client).await;
             assert!(all.starts_with("of nodeHTTP/1.1 200 OK\r\n"));
         });
@@ -176,7 +183,8 @@ fn counts_a_descriptor_until_javascript_receives_it() {
     on_thread(LIMITS, async |thread, events| {
         let client = client(thread, MISS).await;
         while !thread
-            .all_connections()
+            .connections
+            .all()
             .iter()
             .any(|each| each.is_relaying())
         {
@@ -184,15 +192,22 @@ fn counts_a_descriptor_until_javascript_receives_it() {
         }
         drop(client);
         thread
-            .all_connections()
+            .connections
+            .all()
             .iter()
             .for_each(|each| each.destroy());
-        while !thread.connections.borrow().is_empty() {
+        while !thread.connections.is_empty() {
             tokio::task::yield_now().await;
         }
-        assert_eq!(thread.shared.connections.load(Ordering::Relaxed), 1);
+        assert_eq!(
+            thread.shared.counters.connections.load(Ordering::Relaxed),
+            1
+        );
         handed(events).await;
-        assert_eq!(thread.shared.connections.load(Ordering::Relaxed), 0);
+        assert_eq!(
+            thread.shared.counters.connections.load(Ordering::Relaxed),
+            0
+        );
     });
 }
 
@@ -202,10 +217,11 @@ fn ignores_a_reset_of_a_closed_link() {
         let _client = client(thread, MISS).await;
         let (id, node) = handed(events).await;
         thread
-            .all_connections()
+            .connections
+            .all()
             .iter()
             .for_each(|each| each.destroy());
-        while !thread.connections.borrow().is_empty() {
+        while !thread.connections.is_empty() {
             tokio::task::yield_now().await;
         }
         // Node notices the end while it writes.
@@ -221,7 +237,7 @@ fn keeps_pipelined_input_when_it_repeats_a_request() {
         let mut client = client(thread, MISS).await;
         let (id, mut node) = handed(events).await;
         read(&mut node, MISS.len()).await;
-        answer(&mut node, (thread, id, 5), "first").await;
+        answer(&mut node, thread, id, 5, "first").await;
         assert_eq!(read(&mut client, 5).await, "first");
 
         // This end reads nothing more, but does not appear closed yet.
@@ -233,7 +249,8 @@ fn keeps_pipelined_input_when_it_repeats_a_request() {
             .await
             .expect("the connection is open");
         while !thread
-            .all_connections()
+            .connections
+            .all()
             .iter()
             .any(|each| each.is_relaying())
         {
@@ -247,7 +264,7 @@ fn keeps_pipelined_input_when_it_repeats_a_request() {
         drop(node);
         let (id, mut node) = handed(events).await;
         assert_eq!(read(&mut node, MISS.len()).await, MISS);
-        answer(&mut node, (thread, id, 6), "second").await;
+        answer(&mut node, thread, id, 6, "second").await;
         assert_eq!(read(&mut client, 6).await, "second");
         assert_eq!(read(&mut client, 15).await, "HTTP/1.1 200 OK");
     });
@@ -331,7 +348,7 @@ fn tunnels_an_upgrade_and_relays_half_closes() {
 
 #[test]
 fn answers_502_if_javascript_does_not_receive_the_connection() {
-    run((LIMITS, None), Box::new(|_| false), async |thread| {
+    run(LIMITS, None, Box::new(|_| false), async |thread| {
         let mut client = client(thread, MISS).await;
         let all = read_all(&mut client).await;
         assert!(all.starts_with("HTTP/1.1 502 ") && all.contains("Connection: close"));
@@ -341,15 +358,19 @@ fn answers_502_if_javascript_does_not_receive_the_connection() {
 #[test]
 fn closes_only_the_connection_whose_task_panics() {
     run(
-        (LIMITS, None),
+        LIMITS,
+        None,
         Box::new(|_| panic!("expected by the test")),
         async |thread| {
             let mut other = client(thread, HIT).await;
             let mut broken = client(thread, MISS).await;
             assert_eq!(read_all(&mut broken).await, "");
-            assert_eq!(thread.shared.panics.load(Ordering::Relaxed), 1);
+            assert_eq!(thread.shared.counters.panics.load(Ordering::Relaxed), 1);
             assert_eq!(read(&mut other, 15).await, "HTTP/1.1 200 OK");
-            assert_eq!(thread.shared.connections.load(Ordering::Relaxed), 1);
+            assert_eq!(
+                thread.shared.counters.connections.load(Ordering::Relaxed),
+                1
+            );
         },
     );
 }
@@ -366,22 +387,25 @@ fn reports_only_the_relayed_connection_that_panics() {
         let mut other = client(thread, MISS).await;
         let (id, mut node) = handed(events).await;
         // The next poll panics, because the buffer is already borrowed.
-        let buffer = thread.buffer.borrow_mut();
+        let buffer = thread.buffers.input.borrow_mut();
         broken
             .write_all(b"x")
             .await
             .expect("the connection is open");
-        while thread.shared.panics.load(Ordering::Relaxed) == 0 {
+        while thread.shared.counters.panics.load(Ordering::Relaxed) == 0 {
             tokio::task::yield_now().await;
         }
         drop(buffer);
         assert_eq!(read_all(&mut broken).await, "");
         assert_eq!(read(&mut broken_node, MISS.len()).await, MISS);
         assert!(matches!(events.try_recv(), Ok(Event::Closed(closed)) if closed == broken_id));
-        answer(&mut node, (thread, id, 4), "late").await;
+        answer(&mut node, thread, id, 4, "late").await;
         assert_eq!(read(&mut other, 4).await, "late");
-        assert_eq!(thread.shared.panics.load(Ordering::Relaxed), 1);
-        assert_eq!(thread.shared.connections.load(Ordering::Relaxed), 1);
+        assert_eq!(thread.shared.counters.panics.load(Ordering::Relaxed), 1);
+        assert_eq!(
+            thread.shared.counters.connections.load(Ordering::Relaxed),
+            1
+        );
     });
 }
 
@@ -389,14 +413,14 @@ fn reports_only_the_relayed_connection_that_panics() {
 fn restarts_a_shared_task_after_a_panic() {
     on_thread(LIMITS, async |thread, _| {
         let turns = Cell::new(0);
-        let last = restart_on_panic(&thread.shared, async || {
+        let last = restart_on_panic(&thread.shared.counters, async || {
             turns.set(turns.get() + 1);
             tokio::task::yield_now().await;
             assert!(turns.get() > 2, "expected by the test");
             turns.get()
         });
         assert_eq!(last.await, 3);
-        assert_eq!(thread.shared.panics.load(Ordering::Relaxed), 2);
+        assert_eq!(thread.shared.counters.panics.load(Ordering::Relaxed), 2);
     });
 }
 
@@ -451,7 +475,7 @@ fn stays_idle_after_an_empty_line() {
         let head = read(&mut client, 15).await;
         assert_eq!(head, "HTTP/1.1 200 OK");
         tokio::time::sleep(5 * SHORT).await;
-        assert_eq!(thread.all_connections()[0].phase.get(), Phase::Idle);
+        assert_eq!(thread.connections.all()[0].phase.get(), Phase::Idle);
         client
             .write_all(b"\r\n")
             .await
@@ -490,7 +514,7 @@ fn closes_idle_and_stalled_connections() {
         let unread = client(thread, HIT).await;
         let all = read_all(&mut reader).await;
         assert_eq!(all.matches('b').count(), BODY);
-        while thread.shared.connections.load(Ordering::Relaxed) > 0 {
+        while thread.shared.counters.connections.load(Ordering::Relaxed) > 0 {
             tokio::time::sleep(SHORT).await;
         }
         drop(unread);
@@ -531,9 +555,9 @@ fn closes_no_idle_connection_early() {
 #[test]
 fn ends_the_time_limit_of_a_head_that_waits_for_descriptors() {
     on_thread(LIMITS, async |thread, events| {
-        let _reservation = thread.note_link_shortage();
+        let _reservation = note_link_shortage(thread);
         let _client = client(thread, MISS).await;
-        let phase = || thread.all_connections()[0].phase.get();
+        let phase = || thread.connections.all()[0].phase.get();
         while phase() == Phase::Fresh {
             tokio::task::yield_now().await;
         }
@@ -554,14 +578,14 @@ fn closes_all_idle_links_but_the_last_during_an_accept_shortage() {
             let mut client = client(thread, MISS).await;
             let (id, mut node) = handed(events).await;
             read(&mut node, MISS.len()).await;
-            answer(&mut node, (thread, id, 6), "answer").await;
+            answer(&mut node, thread, id, 6, "answer").await;
             assert_eq!(read(&mut client, 6).await, "answer");
             asked.push((client, node));
             tokio::time::sleep(2 * SHORT).await;
         }
         let begun = Instant::now();
         while begun.elapsed() < SCARCE_LINK_IDLE + 5 * SHORT {
-            thread.shared.accept_shortage.note();
+            thread.shared.shortage.note_failed_accept();
             tokio::time::sleep(SHORT).await;
         }
         let (mut client, mut node) = asked.pop().expect("there are three clients");
@@ -599,7 +623,7 @@ fn applies_no_time_limit_to_answers_of_node() {
         let mut client = client(thread, MISS).await;
         let (id, mut node) = handed(events).await;
         tokio::time::sleep(5 * SHORT).await;
-        answer(&mut node, (thread, id, 4), "late").await;
+        answer(&mut node, thread, id, 4, "late").await;
         assert_eq!(read_all(&mut client).await, "late");
     });
 }
@@ -607,7 +631,7 @@ fn applies_no_time_limit_to_answers_of_node() {
 #[test]
 fn sends_connection_close_while_it_drains() {
     on_thread(LIMITS, async |thread, _| {
-        thread.draining.set(true);
+        thread.connections.draining.set(true);
         let mut client = client(thread, HIT).await;
         assert!(
             read_all(&mut client)
@@ -621,12 +645,18 @@ fn sends_connection_close_while_it_drains() {
 fn keeps_the_grace_period_after_a_second_drain() {
     let (sender, events) = channel();
     let event_sink = Box::new(move |event| sender.send(event).is_ok());
-    let shared = Arc::new(Shared::new(LIMITS, Vec::new(), None, event_sink));
-    shared.answers.store(Arc::new(answers()));
+    let engine = Arc::new(Engine::new(Shared::new(
+        LIMITS,
+        Vec::new(),
+        None,
+        event_sink,
+    )));
+    let shared = &engine.shared;
+    shared.answers.set(answers());
     let host = Some(IpAddr::V4(Ipv4Addr::LOCALHOST));
     let listener = Listener::open(Address::Tcp { host, port: 0 }).expect("a port is free");
     let (_, port) = listener.address().expect("the socket has an address");
-    shared
+    engine
         .start(listener, 1, Box::new(()))
         .expect("the engine starts");
 
@@ -641,7 +671,7 @@ fn keeps_the_grace_period_after_a_second_drain() {
     let (ended, all_ended) = channel();
     for _ in 0..2 {
         let ended = ended.clone();
-        shared.drain(LONG, Box::new(move || ended.send(()).unwrap_or_default()));
+        engine.drain(LONG, Box::new(move || ended.send(()).unwrap_or_default()));
     }
     let mut node = StdUnixStream::from(end);
     node.set_nonblocking(false)
@@ -674,11 +704,11 @@ fn is_not_idle_before_a_pipelined_request() {
         });
         // The answer is longer than one turn, and other tasks run before the next request.
         let long = "n".repeat(BODY);
-        answer(&mut node, (thread, id, BODY as u64), &long).await;
+        answer(&mut node, thread, id, BODY as u64, &long).await;
         while !reading.is_finished() {
             let is_idle = |each: &Rc<Connection>| each.phase.get() == Phase::Idle;
             assert!(
-                !thread.all_connections().iter().any(is_idle),
+                !thread.connections.all().iter().any(is_idle),
                 "a drain would close it"
             );
             tokio::task::yield_now().await;
@@ -696,7 +726,7 @@ fn keeps_the_bytes_of_a_replaced_table_until_they_are_sent() {
             }
             let mut client = client(thread, LAST_HIT).await;
             tokio::time::sleep(SHORT).await;
-            thread.shared.answers.store(Arc::default());
+            thread.shared.answers.set(Answers::default());
             assert_eq!(read_all(&mut client).await.matches('b').count(), BODY);
         });
     }
@@ -710,5 +740,5 @@ fn copy_bodies(thread: &Thread) {
     let bodies = copier.prepare(table, Vec::new());
     copier.finish();
     let answers = Answers { bodies, ..answers };
-    thread.shared.answers.store(Arc::new(answers));
+    thread.shared.answers.set(answers);
 }

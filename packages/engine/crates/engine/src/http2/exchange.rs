@@ -12,10 +12,10 @@ use http::header::{HOST, HeaderValue};
 use http::uri::{Authority, Scheme};
 use http::{Method, Request, Response, Uri, Version};
 
-use super::bodies::MIN_PROGRESS;
-use super::body_chunk::BodyChunk;
-use super::node_session::Sender;
-use super::wire::Flow;
+use crate::http2::body_chunk::BodyChunk;
+use crate::http2::node_session::Sender;
+use crate::http2::wire::Flow;
+use crate::tuning::MIN_PROGRESS;
 
 /// Why a body is incomplete. A missing reason means that the whole session has ended.
 enum ExchangeError {
@@ -57,38 +57,38 @@ impl Drop for AnswerEnd<'_> {
 pub async fn exchange(
     request: Request<RecvStream>,
     mut respond: SendResponse<BodyChunk>,
-    (node, node_flow): Sender,
+    node: Sender,
     flow: Rc<Flow>,
 ) {
     let (parts, mut upload) = request.into_parts();
     let request = with_authority(Request::from_parts(parts, ()));
     let has_body = !upload.is_end_stream();
-    let mut ready = node.ready();
+    let mut ready = node.send.ready();
     let ready = poll_fn(|cx| match respond.poll_reset(cx) {
         Poll::Ready(_) => Poll::Ready(None),
         Poll::Pending => Pin::new(&mut ready).poll(cx).map(Result::ok),
     });
     let sent = match ready.await {
         None => None,
-        Some(mut node) => node.send_request(request, !has_body).ok(),
+        Some(mut send) => send.send_request(request, !has_body).ok(),
     };
     let Some((response, mut to_node)) = sent else {
         // Node has not seen the request. The client may retry (RFC 9113 §8.7).
         respond.send_reset(Reason::REFUSED_STREAM);
         return;
     };
-    let end = AnswerEnd::expect(&node_flow, to_node.stream_id());
+    let end = AnswerEnd::expect(&node.flow, to_node.stream_id());
     let is_uploaded = Cell::new(!has_body);
     let result = {
         let upload = async {
             if has_body {
-                pipe(&mut upload, &mut to_node, None).await?;
+                pipe(&mut upload, &mut to_node, None, None).await?;
                 is_uploaded.set(true);
             }
             let reset = poll_fn(|cx| to_node.poll_reset(cx)).await;
             Err(ExchangeError::Sink(reset.ok()))
         };
-        let download = answer(response, &mut respond, (&flow, &end));
+        let download = answer(response, &mut respond, &flow, &end);
         tokio::pin!(upload, download);
         let (mut is_uploading, mut is_answered) = (true, false);
         loop {
@@ -156,7 +156,8 @@ fn swap_directions(result: Result<(), ExchangeError>) -> Result<(), ExchangeErro
 async fn answer(
     mut from_node: ResponseFuture,
     respond: &mut SendResponse<BodyChunk>,
-    (flow, end): (&Flow, &AnswerEnd<'_>),
+    flow: &Flow,
+    end: &AnswerEnd<'_>,
 ) -> Result<(), ExchangeError> {
     let response = poll_fn(|cx| poll_response(cx, &mut from_node, respond)).await?;
     let (parts, mut download) = response.into_parts();
@@ -166,7 +167,7 @@ async fn answer(
     if is_whole {
         return Ok(());
     }
-    pipe(&mut download, &mut to_client, Some((flow, end))).await
+    pipe(&mut download, &mut to_client, Some(flow), Some(end)).await
 }
 
 /// Waits for the head of Node's answer, and relays informational responses (103).
@@ -187,14 +188,14 @@ fn poll_response(
         .map_err(|error| source_error(&error))
 }
 
-/// Relays a body and its trailers. Buffers at most one chunk.
+/// Relays a body and its trailers. Buffers at most one chunk. An answer of Node has a `flow` to its client and an `end`.
 async fn pipe(
     from: &mut RecvStream,
     to: &mut SendStream<BodyChunk>,
-    answer: Option<(&Flow, &AnswerEnd<'_>)>,
+    flow: Option<&Flow>,
+    end: Option<&AnswerEnd<'_>>,
 ) -> Result<(), ExchangeError> {
-    let (flow, end) = answer.unzip();
-    while let Some(mut chunk) = poll_fn(|cx| poll_chunk(cx, from, (to, end))).await? {
+    while let Some(mut chunk) = poll_fn(|cx| poll_chunk(cx, from, to, end)).await? {
         while !chunk.is_empty() {
             to.reserve_capacity(chunk.len());
             let capacity = wait_for_capacity(to, flow).await?;
@@ -224,7 +225,8 @@ fn send(result: Result<(), Error>) -> Result<(), ExchangeError> {
 fn poll_chunk(
     cx: &mut Context,
     from: &mut RecvStream,
-    (to, end): (&mut SendStream<BodyChunk>, Option<&AnswerEnd>),
+    to: &mut SendStream<BodyChunk>,
+    end: Option<&AnswerEnd>,
 ) -> Poll<Result<Option<Bytes>, ExchangeError>> {
     if let Poll::Ready(reset) = to.poll_reset(cx) {
         return Poll::Ready(Err(ExchangeError::Sink(reset.ok())));

@@ -1,6 +1,8 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
+use crate::limits::Rate;
+
 /// The length of the connection preface (RFC 9113 §3.4).
 const PREFACE: usize = 24;
 /// The length of a frame header (RFC 9113 §4.1).
@@ -21,15 +23,6 @@ const END_STREAM: u8 = 1;
 /// nginx uses the same numbers.
 const MIN_REQUEST_SHARE: u64 = 8;
 const FREE_BYTES: u64 = 1024 * 1024;
-
-/// A rate limit.
-#[derive(Clone, Copy, Debug)]
-pub struct Rate {
-    /// The number of events that may happen at once.
-    pub burst: f64,
-    /// The number of additional events per second.
-    pub per_second: f64,
-}
 
 /// A token bucket that refills over time.
 struct TokenBucket {
@@ -121,7 +114,7 @@ impl FrameLimiter {
     }
 
     /// Counts received frames. Returns whether they exceed a limit. `sent` is the number of bytes sent to the client.
-    pub fn exceeds_limits(&mut self, mut bytes: &[u8], (now, sent): (Duration, u64)) -> bool {
+    pub fn exceeds_limits(&mut self, mut bytes: &[u8], now: Duration, sent: u64) -> bool {
         let mut is_exceeded = false;
         self.received += bytes.len() as u64;
         while let Some([_, _, _, kind, flags, ..]) = self.heads.next(&mut bytes) {
@@ -185,11 +178,11 @@ mod tests {
         per_second: 1.0,
     };
 
-    const START: (Duration, u64) = (Duration::ZERO, 0);
+    const START: Duration = Duration::ZERO;
 
     fn frames() -> FrameLimiter {
         let mut frames = FrameLimiter::new(FEW, FEW);
-        assert!(!frames.exceeds_limits(&[0; PREFACE], START));
+        assert!(!frames.exceeds_limits(&[0; PREFACE], START, 0));
         frames
     }
 
@@ -206,11 +199,11 @@ mod tests {
             let mut frames = frames();
             let bytes = frame(kind, 0, 8);
             let found: Vec<_> = (0..3)
-                .map(|_| frames.exceeds_limits(&bytes, START))
+                .map(|_| frames.exceeds_limits(&bytes, START, 0))
                 .collect();
             assert_eq!(found, [false, false, true]);
-            assert!(!frames.exceeds_limits(&bytes, (Duration::from_secs(1), 0)));
-            assert!(frames.exceeds_limits(&bytes, (Duration::from_secs(1), 0)));
+            assert!(!frames.exceeds_limits(&bytes, Duration::from_secs(1), 0));
+            assert!(frames.exceeds_limits(&bytes, Duration::from_secs(1), 0));
         }
     }
 
@@ -220,7 +213,7 @@ mod tests {
         let many = |kind: u8, length: u8| frame(kind, 0, length).repeat(10_000);
         let is_exceeded = |bytes: &[u8], sent: u64| {
             let mut frames = frames();
-            (1..100).any(|round| frames.exceeds_limits(bytes, (Duration::ZERO, round * sent)))
+            (1..100).any(|round| frames.exceeds_limits(bytes, START, round * sent))
         };
         assert!(is_exceeded(&many(WINDOW_UPDATE, 4), 0));
         assert!(!is_exceeded(&many(WINDOW_UPDATE, 4), 20_000));
@@ -235,7 +228,7 @@ mod tests {
             frame(PING, ACK, 8),
             frame(SETTINGS, ACK, 0),
         ] {
-            assert!(!(0..5).any(|_| frames.exceeds_limits(&bytes, START)));
+            assert!(!(0..5).any(|_| frames.exceeds_limits(&bytes, START, 0)));
         }
     }
 
@@ -266,7 +259,7 @@ mod tests {
             let mut count = || {
                 let pieces = bytes.chunks(size);
                 pieces
-                    .filter(|piece| frames.exceeds_limits(piece, START))
+                    .filter(|piece| frames.exceeds_limits(piece, START, 0))
                     .count()
             };
             assert_eq!([count(), count(), count()], [0, 0, 1], "pieces of {size}");

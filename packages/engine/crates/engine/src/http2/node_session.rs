@@ -6,12 +6,13 @@ use std::time::Duration;
 
 use h2::client::{Builder, Connection, SendRequest};
 
-use super::body_chunk::BodyChunk;
-use super::wire::{Flow, Wire};
-use super::{REMEMBERED_RESETS, RESETS_REMEMBERED};
-use crate::link::open_pair;
+use crate::connection::Connection as Client;
+use crate::http2::body_chunk::BodyChunk;
+use crate::http2::wire::{Flow, Wire};
+use crate::links::open_pair;
 use crate::stream::Stream;
-use crate::thread::{self, Thread};
+use crate::thread::Thread;
+use crate::tuning::{REMEMBERED_RESETS, RESETS_REMEMBERED};
 
 /// The receive window of an answer in bytes. A socket of Node buffers as much.
 const WINDOW: u32 = 32 * 1024;
@@ -20,7 +21,11 @@ const MIN_WINDOW: u32 = 4 * 1024;
 const ALL_WINDOWS: usize = 32 * 1024 * 1024;
 
 /// Sends requests to Node.
-pub type Sender = (SendRequest<BodyChunk>, Rc<Flow>);
+pub struct Sender {
+    pub send: SendRequest<BodyChunk>,
+    /// The transport of the session.
+    pub flow: Rc<Flow>,
+}
 
 /// An HTTP/2 session with Node for the streams of one client.
 pub struct NodeSession {
@@ -34,12 +39,8 @@ pub struct NodeSession {
 
 impl NodeSession {
     /// Opens a session.
-    pub fn open(
-        cx: &mut Context,
-        thread: &Rc<Thread>,
-        client: &thread::Connection,
-    ) -> io::Result<Self> {
-        let (_, stream) = open_pair(client, thread)?;
+    pub fn open(cx: &mut Context, thread: &Rc<Thread>, client: &Client) -> io::Result<Self> {
+        let stream = open_pair(client, thread)?;
         let streams = thread.shared.limits.streams_at_once;
         let window = window_among(thread.shared.relayed_streams.count());
         let flow = Flow::new(thread, None);
@@ -79,7 +80,10 @@ impl NodeSession {
         }
         match self.send.poll_ready(cx) {
             Poll::Ready(Err(_)) => None,
-            _ => Some((self.send.clone(), self.flow.clone())),
+            _ => Some(Sender {
+                send: self.send.clone(),
+                flow: self.flow.clone(),
+            }),
         }
     }
 

@@ -4,7 +4,6 @@ use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::pin::pin;
 use std::rc::Rc;
-use std::sync::Arc;
 use std::sync::mpsc::Receiver;
 use std::task::Poll;
 
@@ -17,18 +16,22 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::UnixStream;
 use tokio::time::timeout;
 
-use super::{GOAWAY_TIMEOUT, MAX_SEND_BUFFER};
-use crate::drain::{NEW_CONNECTION, drain};
+use super::MAX_SEND_BUFFER;
+use crate::answers::Answers;
+use crate::connection::Connection;
+use crate::drain::drain;
 use crate::event::Event;
-use crate::http2::Rate;
+use crate::http2::shutdown::GOAWAY_TIMEOUT;
+use crate::limits::Limits;
+use crate::limits::Rate;
+use crate::links::note_link_shortage;
 use crate::observe::Observations;
-use crate::send::TURN_BYTES;
-use crate::shared::{Answers, Limits};
 use crate::stream::Stream;
 use crate::testing::{
     BODY, LIMITS, LONG, SHORT, answers, handed, on_observed_thread, on_thread, stream, table_of,
 };
-use crate::thread::{Connection, Thread};
+use crate::thread::Thread;
+use crate::tuning::{NEW_CONNECTION, TURN_BYTES};
 
 /// Connects an HTTP/2 client to the thread.
 async fn connect(thread: &Rc<Thread>, window: u32) -> SendRequest<Bytes> {
@@ -51,15 +54,11 @@ fn raw(thread: &Rc<Thread>) -> UnixStream {
 fn serve(thread: &Rc<Thread>, stream: Stream) {
     let connection = Rc::new(Connection::new(stream, None));
     let id = thread.next_id();
-    thread
-        .connections
-        .borrow_mut()
-        .insert(id, connection.clone());
+    thread.connections.insert(id, connection.clone());
     let thread = thread.clone();
     tokio::task::spawn_local(async move {
         let _ = super::serve(&thread, &connection).await;
-        thread.connections.borrow_mut().remove(&id);
-        thread.all_closed.notify_waiters();
+        thread.connections.remove(id);
     });
 }
 
@@ -105,11 +104,11 @@ fn frames_of(mut bytes: &[u8]) -> Vec<(u8, usize)> {
 fn shorten_body(thread: &Thread) {
     let table = Some(table_of(&[vec![b'b'; SHORTER]]));
     let shorter = Answers { table, ..answers() };
-    thread.shared.answers.store(Arc::new(shorter));
+    thread.shared.answers.set(shorter);
 }
 
 async fn all_closed(thread: &Thread) {
-    while !thread.connections.borrow().is_empty() {
+    while !thread.connections.is_empty() {
         tokio::task::yield_now().await;
     }
 }
@@ -365,7 +364,7 @@ fn closes_a_connection_that_stalls_at_the_end() {
         raw.read_exact(&mut first)
             .await
             .expect("the session starts");
-        for connection in thread.all_connections() {
+        for connection in thread.connections.all() {
             while connection
                 .stream
                 .try_write(&[0; 4096])
@@ -482,10 +481,10 @@ fn shares_the_quota_between_sessions() {
             let error = read(body).await.expect_err("the stream is canceled");
             assert_eq!(reason(&error), Some(Reason::CANCEL));
         }
-        assert!(!thread.stream_quota.is_exceeded());
+        assert!(!thread.http2.stream_quota.is_exceeded());
         // The whole quota is available to the other client.
         drop((bodies, greedy));
-        while thread.connections.borrow().len() > 1 {
+        while thread.connections.all().len() > 1 {
             tokio::task::yield_now().await;
         }
         get(&mut modest, "/a").await.expect("the engine answers");
@@ -527,7 +526,7 @@ fn counts_an_answer_to_a_disconnected_client_as_aborted() {
     on_observed_thread(LIMITS, observations(), async |thread, _events| {
         let table = Some(table_of(&[b"short".into()]));
         let short = Answers { table, ..answers() };
-        thread.shared.answers.store(Arc::new(short));
+        thread.shared.answers.set(short);
         let mut raw = raw(thread);
         let mut first = [0];
         raw.write_all(&greedy(0)).await.expect("the engine reads");
@@ -553,9 +552,9 @@ fn releases_the_quota_of_a_canceled_answer() {
     on_thread(limits, async |thread, _events| {
         let mut send = connect(thread, 0).await;
         let waiting = get(&mut send, "/a").await.expect("the engine answers");
-        assert!(thread.stream_quota.refuses(1));
+        assert!(thread.http2.stream_quota.refuses(1));
         drop(waiting);
-        while thread.stream_quota.refuses(1) {
+        while thread.http2.stream_quota.refuses(1) {
             tokio::task::yield_now().await;
         }
     });
@@ -583,7 +582,7 @@ fn refuses_streams_above_the_quota_of_node() {
             .expect_err("the session has used its share");
         assert_eq!(reason(&error), Some(Reason::REFUSED_STREAM));
         drop((taken, greedy));
-        while thread.connections.borrow().len() > 1 {
+        while thread.connections.all().len() > 1 {
             tokio::task::yield_now().await;
         }
         let one_more = ask(&mut modest);
@@ -606,7 +605,7 @@ fn counts_answers_in_h2_as_pending() {
         shorten_body(thread);
         let mut raw = raw(thread);
         raw.write_all(&greedy(8)).await.expect("the engine reads");
-        while !thread.stream_quota.refuses(4) {
+        while !thread.http2.stream_quota.refuses(4) {
             tokio::task::yield_now().await;
         }
         let mut bytes = Vec::new();
@@ -615,7 +614,7 @@ fn counts_answers_in_h2_as_pending() {
                 .await
                 .expect("the stream is refused");
         }
-        while thread.stream_quota.refuses(4) {
+        while thread.http2.stream_quota.refuses(4) {
             raw.read_buf(&mut bytes).await.expect("the engine answers");
         }
     });
@@ -665,15 +664,15 @@ fn ends_a_stalled_session_if_others_need_its_share() {
         shorten_body(thread);
         let mut raw = raw(thread);
         raw.write_all(&greedy(8)).await.expect("the engine reads");
-        while !thread.stream_quota.refuses(4) {
+        while !thread.http2.stream_quota.refuses(4) {
             tokio::task::yield_now().await;
         }
         let mut modest = connect(thread, 0).await;
         let response = get(&mut modest, "/a").await.expect("the engine answers");
-        while thread.connections.borrow().len() > 1 {
+        while thread.connections.all().len() > 1 {
             tokio::task::yield_now().await;
         }
-        assert!(!thread.stream_quota.is_exceeded());
+        assert!(!thread.http2.stream_quota.is_exceeded());
         drop(response);
     });
 }
@@ -708,7 +707,7 @@ fn serves_other_clients_during_a_fast_download() {
         let (watched, noted) = (thread.clone(), longest.clone());
         let mut before = 0;
         let other = tokio::task::spawn_local(poll_fn(move |cx| {
-            for connection in watched.all_connections() {
+            for connection in watched.connections.all() {
                 let taken = connection.stream.sent_bytes();
                 noted.set(noted.get().max(taken - before));
                 before = taken;
@@ -987,7 +986,7 @@ fn closes_an_idle_session_with_node_if_descriptors_are_scarce() {
         let ended = tokio::task::spawn_local(async move { node.accept().await.is_none() });
         response.await.expect("the engine answers");
         while !ended.is_finished() {
-            let _reservation = thread.note_link_shortage();
+            let _reservation = note_link_shortage(thread);
             tokio::time::sleep(SHORT / 5).await;
         }
         get(&mut send, "/a").await.expect("the session continues");
