@@ -1,4 +1,3 @@
-use std::collections::HashMap;
 use std::time::Duration;
 
 use crate::limits::Rate;
@@ -16,8 +15,6 @@ const PING: u8 = 6;
 const CONTINUATION: u8 = 9;
 /// The flag of SETTINGS and PING that marks a reply.
 const ACK: u8 = 1;
-/// The flag of DATA and HEADERS that ends a stream.
-const END_STREAM: u8 = 1;
 
 /// Bytes of requests and sent bytes together must be at least an eighth of the received bytes, with a credit of 1 MiB.
 /// nginx uses the same numbers.
@@ -132,43 +129,6 @@ impl FrameLimiter {
     }
 }
 
-/// Records which streams a server has ended. h2 does not report the end if a reset follows immediately.
-#[derive(Default)]
-pub struct StreamEnds {
-    heads: FrameHeads,
-    /// Whether each tracked stream has ended.
-    streams: HashMap<u32, bool>,
-}
-
-impl StreamEnds {
-    /// Starts to track a stream.
-    pub fn track(&mut self, stream: u32) {
-        self.streams.insert(stream, false);
-    }
-
-    /// Returns whether the stream has ended.
-    pub fn has_arrived(&self, stream: u32) -> bool {
-        self.streams.get(&stream) == Some(&true)
-    }
-
-    /// Stops tracking a stream.
-    pub fn forget(&mut self, stream: u32) {
-        self.streams.remove(&stream);
-    }
-
-    /// Parses bytes that the server has sent.
-    pub fn read(&mut self, mut bytes: &[u8]) {
-        while let Some([_, _, _, kind, flags, stream @ ..]) = self.heads.next(&mut bytes) {
-            if (kind == DATA || kind == HEADERS)
-                && flags & END_STREAM != 0
-                && let Some(has_ended) = self.streams.get_mut(&u32::from_be_bytes(stream))
-            {
-                *has_ended = true;
-            }
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -230,25 +190,6 @@ mod tests {
         ] {
             assert!(!(0..5).any(|_| frames.exceeds_limits(&bytes, START, 0)));
         }
-    }
-
-    #[test]
-    fn records_the_ends_of_tracked_streams() {
-        let mut ends = StreamEnds::default();
-        ends.track(1);
-        for not_yet in [
-            frame(SETTINGS, ACK, 0),
-            frame(DATA, 0, 3),
-            frame(HEADERS, 4, 3),
-        ] {
-            ends.read(&not_yet);
-        }
-        assert!(!ends.has_arrived(1));
-        ends.read(&frame(DATA, END_STREAM, 3));
-        assert!(ends.has_arrived(1));
-        ends.forget(1);
-        ends.read(&frame(HEADERS, END_STREAM | 4, 3));
-        assert!(!ends.has_arrived(1));
     }
 
     #[test]

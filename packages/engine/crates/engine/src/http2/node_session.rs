@@ -20,17 +20,9 @@ const MIN_WINDOW: u32 = 4 * 1024;
 /// The receive windows of all answers together, while each has more than the minimum.
 const ALL_WINDOWS: usize = 32 * 1024 * 1024;
 
-/// Sends requests to Node.
-pub struct Sender {
-    pub send: SendRequest<BodyChunk>,
-    /// The transport of the session.
-    pub flow: Rc<Flow>,
-}
-
 /// An HTTP/2 session with Node for the streams of one client.
 pub struct NodeSession {
     send: SendRequest<BodyChunk>,
-    flow: Rc<Flow>,
     connection: Pin<Box<Connection<Wire<Box<Stream>>, BodyChunk>>>,
     window: u32,
     /// The time when its last stream ended.
@@ -60,7 +52,6 @@ impl NodeSession {
         match pin!(builder.handshake(wire)).poll(cx) {
             Poll::Ready(Ok((send, connection))) => Ok(Self {
                 send,
-                flow,
                 connection: Box::pin(connection),
                 window,
                 idle_since: thread.now(),
@@ -71,7 +62,7 @@ impl NodeSession {
 
     /// Returns a sender, or `None` if the session accepts no more requests. `streams` is the number of answers that share
     /// the memory.
-    pub fn sender(&mut self, cx: &mut Context, streams: usize) -> Option<Sender> {
+    pub fn sender(&mut self, cx: &mut Context, streams: usize) -> Option<SendRequest<BodyChunk>> {
         let window = window_among(streams);
         let is_other = window >= 2 * self.window || window <= self.window / 2;
         // Fails while the previous window is not acknowledged.
@@ -80,10 +71,7 @@ impl NodeSession {
         }
         match self.send.poll_ready(cx) {
             Poll::Ready(Err(_)) => None,
-            _ => Some(Sender {
-                send: self.send.clone(),
-                flow: self.flow.clone(),
-            }),
+            _ => Some(self.send.clone()),
         }
     }
 

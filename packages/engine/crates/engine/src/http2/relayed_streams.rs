@@ -4,6 +4,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use h2::RecvStream;
+use h2::client::SendRequest;
 use h2::server::SendResponse;
 use http::{Request, Response, StatusCode};
 use tokio::task::{JoinError, JoinSet};
@@ -12,7 +13,7 @@ use crate::error_code::error_code;
 use crate::http2::body_chunk::BodyChunk;
 use crate::http2::client::Client;
 use crate::http2::exchange::exchange;
-use crate::http2::node_session::{NodeSession, Sender};
+use crate::http2::node_session::NodeSession;
 use crate::links::note_link_shortage;
 use crate::shortage::LinkReservation;
 use crate::tuning::{LINK_ATTEMPTS, LINK_IDLE, RETRY_DELAY};
@@ -147,7 +148,7 @@ impl<'a> RelayedStreams<'a> {
     }
 
     /// Returns the sender of the current session with Node. Opens a session if necessary.
-    fn sender(&mut self, cx: &mut Context) -> io::Result<Sender> {
+    fn sender(&mut self, cx: &mut Context) -> io::Result<SendRequest<BodyChunk>> {
         let Client {
             thread, connection, ..
         } = self.client;

@@ -10,7 +10,7 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::sync::Notify;
 
-use crate::http2::frames::{FrameLimiter, StreamEnds};
+use crate::http2::frames::FrameLimiter;
 use crate::observe::ObservedAnswer;
 use crate::stream::Stream;
 use crate::thread::Thread;
@@ -37,8 +37,6 @@ pub struct Flow {
     blocked_since: Cell<Option<Duration>>,
     unblocked: Notify,
     frames: RefCell<Option<FrameLimiter>>,
-    /// The ended streams of a session with Node.
-    pub ends: RefCell<StreamEnds>,
     /// The number of table answers that h2 has not completely sent.
     pending_answers: Cell<usize>,
     /// Answers whose last bytes are in `out`.
@@ -62,7 +60,6 @@ impl Flow {
             blocked_since: Cell::new(None),
             unblocked: Notify::new(),
             frames: RefCell::new(frames),
-            ends: RefCell::default(),
             pending_answers: Cell::new(0),
             written: RefCell::default(),
             must_close: Cell::new(false),
@@ -228,12 +225,13 @@ impl Flow {
         }
     }
 
-    /// Inspects received frames.
+    /// Counts the received frames of a client.
     fn inspect(&self, bytes: &[u8]) {
-        let Some(frames) = &mut *self.frames.borrow_mut() else {
-            return self.ends.borrow_mut().read(bytes);
-        };
-        if frames.exceeds_limits(bytes, self.thread.now(), self.sent.get()) {
+        let frames = &mut *self.frames.borrow_mut();
+        if frames
+            .as_mut()
+            .is_some_and(|frames| frames.exceeds_limits(bytes, self.thread.now(), self.sent.get()))
+        {
             self.must_close.set(true);
         }
     }
