@@ -53,6 +53,7 @@ const quantities: Partial<Record<keyof Sample, string>> = {
   p99Milliseconds: 'p99',
   heldBytes: 'memory',
   requestsPerSecond: 'requests per second',
+  p50Milliseconds: 'p50',
 }
 
 const signs = { 'at most': '≤ ', 'at least': '≥ ', 'at most more': '≤ + ' } as const
@@ -92,6 +93,7 @@ function workloadTable(rows: readonly Row[]): string {
     'µs CPU/req',
     '±',
     'req/s',
+    'p50 ms',
     'p99 ms',
     'late ms',
     'CPU',
@@ -108,6 +110,7 @@ function workloadTable(rows: readonly Row[]): string {
       medianOf(row, 'cpuMicrosecondsPerRequest').toFixed(1),
       `${(spread(row.samples.map((sample) => sample.cpuMicrosecondsPerRequest)) * 100).toFixed(0)} %`,
       medianOf(row, 'requestsPerSecond').toFixed(0),
+      medianOf(row, 'p50Milliseconds').toFixed(2),
       medianOf(row, 'p99Milliseconds').toFixed(2),
       lateIn(row),
       `${(medianOf(row, 'cpuShare') * 100).toFixed(0)} %`,

@@ -1,5 +1,11 @@
 import { fileURLToPath } from 'node:url'
-import { applicationWorkloads, blockedWorkload, tlsWorkloads, workloads } from '../serve/load/workloads.ts'
+import {
+  applicationWorkloads,
+  blockedWorkload,
+  computingWorkloads,
+  tlsWorkloads,
+  workloads,
+} from '../serve/load/workloads.ts'
 import type { Workload } from '../serve/load/workload.ts'
 import type { Part } from '../serve/measure/measure-parts.ts'
 import { selectByName } from '../serve/option-values.ts'
@@ -20,6 +26,7 @@ const peers = ['serve-dist-node', 'sirv', 'static-web-server', 'h2o', 'bun-route
 const floorWorkloads = new Set(['answer-450b', 'answer-3k', 'answer-14k', 'answer-26k', 'answer-304'])
 
 const [lightNative, lightNode] = withApplication('ssr', 'light-application')
+const computing = withApplication('computing', 'computing-application')
 const rendering = withApplication('ssr', 'rendering-application')
 
 /** The workloads of all targets. */
@@ -39,6 +46,10 @@ export const parts: readonly Part[] = [
     workload: blockedWorkload,
     servers: [...withApplication('blocked', 'blocking-application'), lightNative],
   },
+  ...computingWorkloads.map((workload) => ({
+    workload,
+    servers: [...computing, withSecondTurn(computing[0])],
+  })),
   // Memory is measured after a first load, so each round restarts the servers.
   ...selectByName(workloads, ['zipf']).map((workload) => ({
     workload,

@@ -44,8 +44,8 @@ export interface Workload {
   readonly title: string
   /** The shortest load of a round, in seconds: a shorter one has too few whole answers. */
   readonly leastSeconds?: number
-  /** Sends at a fixed rate: a share of what this server can answer. */
-  readonly rateBeside?: { readonly server: string; readonly share: number }
+  /** Sends at a fixed rate: a share of what this server can answer, and a number of files per second between them. */
+  readonly rateBeside?: { readonly server: string; readonly share: number; readonly files?: number }
   /** Makes the fixtures. */
   prepare(): Promise<PreparedWorkload>
 }

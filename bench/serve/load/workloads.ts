@@ -138,6 +138,35 @@ export const blockedWorkload: Workload = {
   },
 }
 
+/** Pages that compute without a pause, alone at the server's limit, and beside files at fixed rates. */
+export const computingWorkloads: readonly Workload[] = [
+  ...computingPages('5ms', 1_600_000),
+  ...computingPages('light', 64_000),
+]
+
+/** @param steps - of `computing-application`: 1,000,000 take about three milliseconds. */
+function computingPages(size: string, steps: number): readonly Workload[] {
+  const title = `pages of ${steps} steps without a pause`
+  const prepare = async (isUntimed: boolean): Promise<PreparedWorkload> => {
+    const { directory, requests } = await prepareAnswer('14k')
+    return {
+      directory,
+      requests: [{ ...page, target: `/page?${steps}`, isUntimed }, ...requests],
+      sequence: [0],
+    }
+  }
+  return [
+    { name: `computing-${size}`, title, leastSeconds: 4, prepare: () => prepare(false) },
+    ...[200, 2000].map((files) => ({
+      name: `computing-${size}-${files}`,
+      title: `${title}, at 70 % of the maximum of Node's engine, and ${files} files per second`,
+      leastSeconds: 4,
+      rateBeside: { server: 'serve-dist-node-computing', share: 0.7, files },
+      prepare: () => prepare(true),
+    })),
+  ]
+}
+
 async function prepareBundles(request: Partial<WorkloadRequest>): Promise<PreparedWorkload> {
   const names = [1, 2, 3, 4, 5].map((number) => `assets/bundle-${number}.js`)
   const files = names.map(

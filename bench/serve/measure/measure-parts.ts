@@ -52,7 +52,8 @@ export async function measureParts(input: PartsInput, options: MeasureOptions): 
     Object.assign(missing, found.missing)
     const cores = `${options.serverCores},${options.loadCores}`
     const sharing = workers === undefined ? {} : { workers, serverCores: cores, loadCores: cores }
-    const measuring = { ...options, ...sharing }
+    const seconds = Math.max(options.seconds, workload.leastSeconds ?? 0)
+    const measuring = { ...options, ...sharing, seconds }
     const { servers } = found
     const prepared = await fixRate(workload, servers, measuring)
     if (typeof prepared === 'string') {
@@ -97,10 +98,23 @@ async function fixRate(
   const started = await startAndCheck(server, prepared, options)
   try {
     const { sample } = await started.measure(options.warmUpSeconds)
-    return { ...prepared, requestsPerSecond: Math.round(sample.requestsPerSecond * rateBeside.share) }
+    const rate = Math.round(sample.requestsPerSecond * rateBeside.share)
+    return rateBeside.files === undefined
+      ? { ...prepared, requestsPerSecond: rate }
+      : mixWithFiles(prepared, rate, rateBeside.files)
   } finally {
     await started.stop()
   }
+}
+
+/** Distributes files evenly between the requests of a workload, whose last request is a file. */
+function mixWithFiles(prepared: PreparedWorkload, rate: number, files: number): PreparedWorkload {
+  const requestsPerSecond = rate + files
+  const filesBefore = (index: number): number => Math.floor((index * files) / requestsPerSecond)
+  const sequence = Array.from({ length: requestsPerSecond }, (_, index) =>
+    filesBefore(index + 1) > filesBefore(index) ? prepared.requests.length - 1 : 0,
+  )
+  return { ...prepared, requestsPerSecond, sequence }
 }
 
 async function readCommit(): Promise<string> {

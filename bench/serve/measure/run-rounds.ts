@@ -23,11 +23,10 @@ const shortWarmUp = 0.2
 
 /** Measures servers in turn, round after round (A B C A B C …). A server with a void row has no further turns. */
 export async function runRounds(
-  { workload: { name, leastSeconds = 0 }, prepared, servers, rounds, ...input }: RoundsInput,
+  { workload: { name }, prepared, servers, rounds, ...input }: RoundsInput,
   options: MeasureOptions,
 ): Promise<readonly Row[]> {
   const { roundsOfProcess = 1, chooseServers = () => () => true } = input
-  const measuring = { ...options, seconds: Math.max(options.seconds, leastSeconds) }
   const rows = new Map<string, Row>()
   const started = new Map<string, CheckedAndStarted>()
   const stop = async (server: string): Promise<void> => {
@@ -47,7 +46,7 @@ export async function runRounds(
         const taken = await addTo(row, async () => {
           const running = started.get(server)
           if (running !== undefined) return running.measure(Math.min(shortWarmUp, options.warmUpSeconds))
-          const fresh = await startAndCheck(found, prepared, measuring)
+          const fresh = await startAndCheck(found, prepared, options)
           started.set(server, fresh)
           return fresh.measure(options.warmUpSeconds)
         })
