@@ -31,8 +31,8 @@ const commands = blocksIn('sh').filter(({ code }) => !isNotRun(code.split('\n').
 
 test('each code block has a known language, and each exception matches a block', () => {
   const languages = new Set(blocks.map(({ language }) => language))
-  // The server's hosts.slow-test.ts starts nginx with its block.
-  expect(languages).toEqual(new Set(['sh', 'js', 'ts', 'json', 'yaml', '_redirects', 'nginx']))
+  // The server's hosts.slow-test.ts starts nginx with its block. image.test.ts executes the block for Docker.
+  expect(languages).toEqual(new Set(['sh', 'js', 'ts', 'json', 'yaml', '_redirects', 'nginx', 'dockerfile']))
   const texts = [...blocks.map(({ code }) => code), ...blocks.flatMap(linesOf)]
   expect(notRun.filter(([pattern]) => !texts.some((text) => pattern.test(text)))).toEqual([])
 })

@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, inject, test, vi } from 'vitest'
 import { runCommand } from '../../scripts/run-command.mjs'
 import { findProgram } from '../../scripts/find-program.mjs'
+import { installGoProgram } from '../src/install-go-program.ts'
 import { installKubeconform } from '../src/install-kubeconform.ts'
 import { runToEnd, startCommand } from '../src/start-command.ts'
 import { testNginxConfiguration } from '../src/start-proxy.ts'
@@ -49,26 +50,31 @@ describe.skipIf(systemdAnalyze === undefined && !isRequired)('deploy/systemd', (
 describe.skipIf(go === undefined && !isRequired)('deploy/kubernetes', () => {
   // From the first version that has the `sleep` hook by default to the newest with published schemas.
   test.each([
-    ['serve-dist.yaml', '1.30.0'],
-    ['serve-dist.yaml', '1.37.0'],
-    ['serve-dist-store.yaml', '1.30.0'],
-    ['serve-dist-store.yaml', '1.37.0'],
-  ])('%s is valid for Kubernetes %s in kubeconform', async (name, version) => {
+    ['base', '1.30.0'],
+    ['base', '1.37.0'],
+    ['store', '1.30.0'],
+    ['store', '1.37.0'],
+  ])('%s has the objects of its snapshot, which are valid for Kubernetes %s', async (name, version) => {
+    const kustomize = await installGoProgram('sigs.k8s.io/kustomize/kustomize/v5@v5.8.0')
+    const build = [kustomize, 'build', path.join(root, 'deploy/kubernetes', name)] as const
+    const built = await runCommand(build, { isQuiet: true })
+    expect(built).toMatchObject({ exitCode: 0 })
+    await expect(built.output).toMatchFileSnapshot(`kubernetes/${name}.snapshot`)
     const kubeconform = await installKubeconform(version)
-    const manifest = path.join(root, 'deploy/kubernetes', name)
+    const manifest = path.join(await temporaryFolder(), 'site.yaml')
+    await writeFile(manifest, built.output)
     const result = await runCommand([...kubeconform, manifest], { isQuiet: true })
     expect(result).toMatchObject({ exitCode: 0, output: expect.stringContaining('Valid: 3, Invalid: 0') })
-    const broken = path.join(await temporaryFolder(), 'broken.yaml')
-    await writeFile(broken, (await readFile(manifest, 'utf8')).replace('replicas: 2', 'replica: 2'))
-    expect(await runCommand([...kubeconform, broken], { isQuiet: true })).toMatchObject({ exitCode: 1 })
+    await writeFile(manifest, built.output.replace('replicas: 2', 'replica: 2'))
+    expect(await runCommand([...kubeconform, manifest], { isQuiet: true })).toMatchObject({ exitCode: 1 })
   })
 })
 
-describe('examples/spa/Dockerfile', () => {
+describe.each(['examples/spa/Dockerfile', 'deploy/docker/Dockerfile'])('%s', (file) => {
   test.each([':', '', '*:', '0.0.0.0:', '127.0.0.1:', 'localhost:'])(
     'becomes healthy when the server is ready, with OPS=%s9090',
     async (host) => {
-      const text = await readFile(path.join(root, 'examples/spa/Dockerfile'), 'utf8')
+      const text = await readFile(path.join(root, file), 'utf8')
       const [, healthcheck = ''] = /^HEALTHCHECK .*\\\n {2}CMD (.*)$/m.exec(text) ?? []
       const [, ...check]: string[] = JSON.parse(healthcheck)
       const server = await startCommand(command, { args: ['--port', '0', '--ops', ':0'], cwd: project })

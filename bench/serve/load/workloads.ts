@@ -138,7 +138,7 @@ export const blockedWorkload: Workload = {
   },
 }
 
-/** Pages that compute without a pause, alone at the server's limit, and beside files at fixed rates. */
+/** Pages that compute without a pause, alone at the limit of the server, and together with files at fixed rates. */
 export const computingWorkloads: readonly Workload[] = [
   ...computingPages('5ms', 1_600_000),
   ...computingPages('light', 64_000),

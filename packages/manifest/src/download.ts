@@ -5,7 +5,7 @@ export interface Download {
   readonly files: number
   /** The number of bytes of the files in their smallest form. */
   readonly bytes: number
-  /** The number of bytes with deltas. Absent if the build has none. */
+  /** The number of bytes with deltas. Absent without deltas. */
   readonly bytesWithDeltas?: number
   /** The files, ordered by the bytes that deltas save. */
   readonly changes: readonly ChangedFile[]

@@ -13,6 +13,7 @@ import {
   browserCodings,
   describeFailureAt,
   createSiteRequest,
+  servesOtherBuild,
 } from './probe-site.ts'
 import { type CheckReport, sortFindings } from './finding.ts'
 import { planRequests, type RequestPlan } from './plan-requests.ts'
@@ -48,7 +49,8 @@ export interface CheckSiteOptions extends Omit<SiteAccess, 'origin' | 'signal'> 
  * 3. Offer HTTP/2.
  * 4. Request each file: without a coding, in each coding, like a browser, and with its validator. If the site marks the
  *    file as a dictionary, offer it as one (`check-file-answers.ts`).
- * 5. Request a script that no build has, and two files several times on separate connections.
+ * 5. Request a script that no build has, and two files several times on separate connections. If files differ, request
+ *    the build id.
  * 6. If there is a cache, request pages again after a wait.
  */
 export async function checkSite(address: URL, site: Site, options: CheckSiteOptions): Promise<CheckReport> {
@@ -115,7 +117,8 @@ export async function checkSite(address: URL, site: Site, options: CheckSiteOpti
     observations.push(...(await probeReplicas(plan.targets, asked).catch(describeFailureAt(mount))))
     // 6. Pages again.
     observations.push(...(await probeAgedPages(files, asked).catch(describeFailureAt(mount))))
-    const found = foldObservationsOfOtherBuild(observations, plan.targets.length, mount)
+    const isOther = observations.some(isOfOtherBuild) && (await servesOtherBuild(site, asked))
+    const found = foldObservationsOfOtherBuild(observations, { files: plan.targets.length, mount, isOther })
     return {
       target,
       findings: sortFindings(describeObservations(found, [...seen])),
@@ -138,16 +141,18 @@ function isOfOtherBuild({ code }: SiteObservation): boolean {
   return code === 'gone' || code === 'other-bytes'
 }
 
-/** Reports another build as one finding if most files are missing or differ. */
+/** Reports another build as one finding if the site says so, or if most files are missing or differ. */
 function foldObservationsOfOtherBuild(
   observations: readonly SiteObservation[],
-  files: number,
-  path: string,
+  { files, mount, isOther }: { readonly files: number; readonly mount: string; readonly isOther: boolean },
 ): SiteObservation[] {
   const others = observations.filter(isOfOtherBuild)
-  if (others.length < 3 || others.length * 2 <= files) return [...observations]
-  const detail = `${others.length} of ${files} files`
-  return [{ code: 'other-build', path, detail }, ...observations.filter((each) => !isOfOtherBuild(each))]
+  if (!isOther && (others.length < 3 || others.length * 2 <= files)) return [...observations]
+  const detail = `${others.length} of ${pluralize(files, 'file')}`
+  return [
+    { code: 'other-build', path: mount, detail },
+    ...observations.filter((each) => !isOfOtherBuild(each)),
+  ]
 }
 
 /** The checked aspects of each file and the findings that concern them. */

@@ -66,7 +66,7 @@ export const findingMessages: Readonly<Record<SiteFindingCode, FindingMessage>> 
   },
   'other-build': {
     level: 'error',
-    what: '{details} are missing or differ',
+    what: '{details} differ or are missing',
     cost: 'The site serves another build',
     mend: 'Deploy this build, or name the deployed build with --build',
   },

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import { setTimeout } from 'node:timers/promises'
-import type { ContentCoding } from '@serve-dist/manifest'
+import { sha256Of } from '@serve-dist/foundation/text/sha256-of'
+import { buildIdPath, type ContentCoding } from '@serve-dist/manifest'
 import type { Site } from '../site/site.ts'
 import { freshnessLifetimeSeconds, checkPageAge, checkFileAnswers } from './check-file-answers.ts'
 import { isHashed, maximumAgedPages, type Target, replicaAttempts } from './plan-requests.ts'
@@ -94,6 +95,13 @@ function validatorOf({
 }: IncomingHttpHeaders): Record<string, string> | undefined {
   if (etag !== undefined) return { 'if-none-match': etag }
   return date === undefined ? undefined : { 'if-modified-since': date }
+}
+
+/** Returns whether the site has the resource of a build id (`site/build-id-resource.ts`), and it is another id. */
+export async function servesOtherBuild({ buildId }: Site, { ask, mount }: ProbedSite): Promise<boolean> {
+  const { status, fields, sha256 } = await ask({ path: mount + buildIdPath, isMissing: true })
+  const isResource = status === 200 && fields['content-type'] === 'application/json'
+  return isResource && sha256 !== sha256Of(JSON.stringify({ buildId }))
 }
 
 /** Requests a script that no build has. */

@@ -58,19 +58,21 @@ export async function openStagedSites(
 
     async function prepare(): Promise<PrepareOutcome> {
       prepared = undefined
-      const problems: string[] = []
+      // All builds have the problems of their common configuration.
+      const found = new Set<string>()
       let isNew = false
       for (const live of lives) {
         const outcome = await live.prepare()
-        if (outcome.status === 'refused') problems.push(...outcome.problems)
+        if (outcome.status === 'refused') outcome.problems.forEach((problem) => found.add(problem))
         if (outcome.status === 'prepared') isNew = true
       }
       const before = comparedBuild(holder.current)
       try {
         if (isNew) prepared = combine(lives.map((live) => live.next()))
       } catch (error) {
-        problems.push(...problemLines(error))
+        problemLines(error).forEach((problem) => found.add(problem))
       }
+      const problems = [...found]
       if (prepared !== undefined) {
         await follower?.prepare(prepared)
         return { ...preparedOutcome(holder.current, prepared), ...(problems.length > 0 && { problems }) }

@@ -42,6 +42,7 @@ describe('readConfig', () => {
 
   test.each([
     ['serve-dist.config.json', '{ nonsense', 'JSON'],
+    ['serve-dist.config.json', '{ "cors": [\n}', `'}', "{ "cors": [ }" is not valid JSON`],
     ['serve-dist.config.mjs', 'export const config = {}', 'it has no default export'],
     ['serve-dist.config.mjs', 'throw new Error("boom")', 'boom'],
     [

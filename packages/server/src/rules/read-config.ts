@@ -1,3 +1,4 @@
+import { reasonOf } from '@serve-dist/foundation/files/file-error'
 import { OperatorError, checkServingRules } from '@serve-dist/manifest'
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -84,9 +85,18 @@ async function readCandidate(path: string): Promise<ConfigFile | undefined> {
   return text === undefined ? undefined : { path, text }
 }
 
+function parse(json: string): unknown {
+  try {
+    return JSON.parse(json)
+  } catch (error) {
+    // The message quotes the text with its line breaks.
+    throw new TypeError(reasonOf(error).replaceAll(/\s+/g, ' '), { cause: error })
+  }
+}
+
 async function evaluate({ path, text }: ConfigFile): Promise<unknown> {
   if (path.endsWith('.json')) {
-    const document: unknown = JSON.parse(text)
+    const document = parse(text)
     // Only editors use this key.
     Reflect.deleteProperty(Object(document), '$schema')
     return document

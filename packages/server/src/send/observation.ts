@@ -14,7 +14,7 @@ export interface Observation {
   bytes: number
   /** Whether `end` was called. A response that ends in slices writes the same bytes again. */
   isEnded: boolean
-  /** Whether the observers were told that the answer is complete. */
+  /** Whether the observers know that the answer is complete. */
   isOver: boolean
   /** Why the body of its request was refused. */
   refusal: Refusal | undefined

@@ -166,11 +166,11 @@ type GlobMatcher = (path: string) => boolean
 /** Compiled globs. Compiling takes longer than matching, hence the cache for all files. */
 const globMatchers = new Map<string, GlobMatcher>()
 
-/** Globs match paths relative to the build's folder. A slash at the beginning is ignored. */
+/** Globs match paths relative to the build's folder. A slash at the beginning, or after `!`, is ignored. */
 export function globMatcherOf(glob: string): GlobMatcher {
   const known = globMatchers.get(glob)
   if (known !== undefined) return known
-  const matcher = picomatch(glob.replace(/^\/(?=.)/s, ''), { dot: true })
+  const matcher = picomatch(glob.replace(/^(!?)\/(?=.)/s, '$1'), { dot: true })
   globMatchers.set(glob, matcher)
   return matcher
 }

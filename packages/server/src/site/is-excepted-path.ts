@@ -11,6 +11,6 @@ const ambiguous = /%(?:2f|5c|25)|\/\.{1,2}(?:[;/]|$)/i
  */
 export function isExceptedPath({ except }: BasicAuth, path: string): boolean {
   if (except.length === 0 || ambiguous.test(path)) return false
-  const decoded = decodeURIComponent(path).slice(1)
+  const decoded = decodeURIComponent(path).slice(1) || '/'
   return except.some((glob) => globMatcherOf(glob)(decoded))
 }

@@ -212,6 +212,13 @@ describe('serve-dist check of a site', () => {
     expect({ code, found }).toEqual({ code: 1, found: ['other-build'] })
   })
 
+  test('reports another build of which only the page differs, as after a rollback', async () => {
+    const directory = await buildFixture(files, hashed)
+    const { url } = await startServer(await buildFixture({ ...files, 'index.html': 'earlier' }, hashed))
+    const { code, found } = await runCheck([url, '--build', directory])
+    expect({ code, found }).toEqual({ code: 1, found: ['other-build'] })
+  })
+
   test.each<readonly [string, RequestListener, RegExp]>([
     ['401', (_request, response) => response.writeHead(401).end(), /answers 401\. Pass credentials with -H/],
     ['403', (_request, response) => response.writeHead(403).end(), /answers 403\. Allow this client/],

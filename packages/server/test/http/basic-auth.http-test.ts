@@ -149,16 +149,29 @@ describe('basicAuth', () => {
   test('distinguishes the paths of one page', async () => {
     const folder = await buildFixture({ 'index.html': 'page', 'about.html': 'about', 'more.html': 'more' })
     const site = {
-      rules: { basicAuth: { env: 'SITE_PASSWORD', except: ['about', 'more.html'] } },
+      rules: { basicAuth: { env: 'SITE_PASSWORD', except: ['about', 'more.html', '/'] } },
       environment: { SITE_PASSWORD: 'anna:a' },
     }
     const other = await startServer(folder, { site })
-    const expected = { '/about': 200, '/about.html': 401, '/more': 401, '/more.html': 200 }
+    const expected = { '/about': 200, '/about.html': 401, '/more': 401, '/more.html': 200, '/': 200 }
     for (let round = 0; round < 3; round += 1) {
       for (const [target, status] of Object.entries(expected)) {
         expect(await statusOf(other, undefined, target)).toBe(status)
         expect(await statusOf(other, basic('anna:a'), target)).toBe(200)
       }
+    }
+  })
+
+  test('applies an exception of all paths but some', async () => {
+    const folder = await buildFixture({ 'index.html': 'page', 'inner/a.txt': 'a', 'outer/b.txt': 'b' })
+    const site = {
+      rules: { basicAuth: { env: 'SITE_PASSWORD', except: ['!/inner/**'] } },
+      environment: { SITE_PASSWORD: 'anna:a' },
+    }
+    const other = await startServer(folder, { site })
+    const expected = { '/inner/a.txt': 401, '/inner//a.txt': 401, '/outer/b.txt': 200, '/': 200 }
+    for (const [target, status] of Object.entries(expected)) {
+      expect(await statusOf(other, undefined, target)).toBe(status)
     }
   })
 
