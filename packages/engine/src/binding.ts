@@ -151,7 +151,7 @@ export interface SharedSocket {
  * The answers of one build as flat arrays. Objects for 10,000 files blocked the event loop for 330 ms. Texts use Latin-1.
  *
  * A text is a pair of numbers: its position in `text` and its length. A length of 0 means that there is no value.
- * `index` contains:
+ * `index` contains (`engineStrides` repeats the counts):
  *
  * 1. `[resources, representations, layouts, templates]`: the number of each.
  * 2. 10 numbers per resource: its path (text), its layout, the number of its first representation, the count of its
@@ -201,6 +201,13 @@ export const engineMarks = {
   contentLength: '\u0002',
   lastModified: '\u0003',
   useAsDictionary: '\u0004',
+} as const
+
+/** The count of numbers in `index` for each part of a table. A test of the crate compares all constants. */
+export const engineStrides = {
+  resource: 10,
+  representation: 6,
+  template: 4,
 } as const
 
 /** Flags of a resource. */

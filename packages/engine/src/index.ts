@@ -13,5 +13,12 @@ export type {
   ListeningAddress,
   SharedSocket,
 } from './binding.ts'
-export { engineNodeChoice, engineFlags, engineRuleUnit, engineMarks, noSlab } from './binding.ts'
+export {
+  engineNodeChoice,
+  engineFlags,
+  engineRuleUnit,
+  engineMarks,
+  engineStrides,
+  noSlab,
+} from './binding.ts'
 export { loadEngine } from './load-binding.ts'

@@ -8,7 +8,7 @@ export type { LiveSite } from './live/open-staged-site.ts'
 export type { ReloadOutcome, ReloadRefusal } from './live/reload-outcome.ts'
 export type { OperationsOptions } from './operations/operations-options.ts'
 export { defineConfig, type ServeDistConfig } from './rules/read-config.ts'
-export { type RunningServer, serve } from './serve/serve.ts'
+export { type RunningServer, type ServedSite, serve } from './serve/serve.ts'
 export type { ServeOptions } from './serve/serve-options.ts'
 export type {
   Answer,

@@ -203,6 +203,14 @@ describe.each(vites)('a preview of $name', ({ build, preview }) => {
     expect((await ask('/')).status).toBe(200)
   })
 
+  test('warns if the folder does not exist', async () => {
+    const project = await createProject(application)
+    await preview(project)
+    expect(project.logger.warnings).toEqual([
+      expect.stringMatching(/dist cannot be served[^]*does not exist/),
+    ])
+  })
+
   test("is Vite's own, with a warning that names the files, if the build is incomplete", async () => {
     const project = await createProject({ ...application, 'public/gone.txt': prose('gone') })
     await build(project)

@@ -54,6 +54,8 @@ export function stopAsUnreachable(url: URL, error: unknown): never {
   const reason = error instanceof Error ? error.message : String(error)
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
   const isUntrusted = /CERT|SIGNATURE|ISSUER|ALTNAME|SELF_SIGNED/.test(code)
+  if (code === 'EPROTO')
+    throwCheckStopped(url, `does not speak TLS. Write ${url.href.replace(/^https/, 'http')}`)
   throwCheckStopped(
     url,
     isUntrusted

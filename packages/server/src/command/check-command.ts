@@ -47,11 +47,13 @@ const forAddresses = ['build', 'all', 'header', 'resolve', 'insecure'] as const
 /** Matches `example.org` and `localhost:4173`. */
 const looksLikeHost = /^(?:localhost|[\w-]+(?:\.[\w-]+)+)(?::\d+)?(?:\/|$)/
 
+const isLoopback = /^(?:localhost|127(?:\.\d+){3})(?![\w.-])/
+
 function onlyFolder(folder: string, flags: CheckFlags): string {
   if (looksLikeHost.test(folder) && !existsSync(folder))
     throw new OperatorError(
       'SD_OPTION_INVALID',
-      `${folder}: no such folder. To check a site, write https://${folder}`,
+      `${folder}: no such folder. To check a site, write ${isLoopback.test(folder) ? 'http' : 'https'}://${folder}`,
     )
   const given = forAddresses.filter((name) => flags[name] !== undefined).map((name) => `--${name}`)
   if (given.length === 0) return folder

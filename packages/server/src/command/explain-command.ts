@@ -44,9 +44,7 @@ export async function explainRequest(
   } as const
   const site = await loadProtectedSite(directory, options).catch(async (error: unknown) => {
     if (!(error instanceof OperatorError) || !explainableCodes.has(error.code)) throw error
-    process.stderr.write(
-      `serve-dist: warning: the server would not start with this folder:\n${error.message}\n`,
-    )
+    process.stderr.write(`serve-dist: warning: the server would not start:\n${error.message}\n`)
     return await loadSiteToInspect(directory, { ...options, noManifest: true })
   })
   const request = createRequestFieldsReader()({ method, url: target, rawHeaders: given.flat() })

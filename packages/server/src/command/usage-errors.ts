@@ -57,6 +57,8 @@ function describeUnknownFlag(command: Command, flag: string): string {
     return describeServerFlag(ofServer, command)
   }
   if (replacement !== undefined) return `option '${flag}' was removed: ${replacement}`
+  if (['-s', '--single', '--spa'].includes(flag))
+    return `unknown option '${flag}'. Remove it: the build says whether it is a single-page application`
   const nearest = findNearestName(
     flag.slice(2),
     command.options.flatMap(({ long }) => long?.slice(2) ?? []),

@@ -52,7 +52,7 @@ export function describeReason(
     case 'fallback':
       return unknown(
         reason.match.rule === undefined
-          ? `the fallback for navigations: ${reason.match.location}, ${reason.match.status}`
+          ? `the fallback for navigations: ${reason.match.location}, ${reason.match.status} (fetch would send -H 'Sec-Fetch-Mode: cors')`
           : `${ruleOf(reason.match)}: ${reason.match.target?.path}`,
       )
     case 'navigations-only':

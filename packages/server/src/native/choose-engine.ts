@@ -26,7 +26,6 @@ export interface ChosenEngine extends RunningEngine {
 interface EngineOptions {
   readonly engine: EngineChoice
   readonly host: string
-  readonly ssr?: string | undefined
   readonly tls?: object | undefined
 }
 
@@ -65,23 +64,13 @@ export function engineCredentials({ cert, key }: TlsCredentials): EngineCredenti
   return { certificate: cert, key, protocols: ['h2', 'http/1.1'] }
 }
 
-async function findObstacles(
-  { engine, host, ssr, tls }: EngineOptions,
-  isWorker: boolean,
-): Promise<readonly string[]> {
+async function findObstacles({ host, tls }: EngineOptions, isWorker: boolean): Promise<readonly string[]> {
   const found = [
     !isWorker && cluster.isWorker && 'this process is a worker of another program, such as PM2',
-    // On one core, the relay slows applications down; users can force it with `--engine native`.
-    engine === 'auto' && ssr !== undefined && (await hasOneCore()) && 'slower with --ssr on one core',
     host.includes('%') && 'no support for a zone in --host',
     ...(tls === undefined ? [] : await settingsOfOpenSsl()),
   ]
   return found.filter((reason) => reason !== false)
-}
-
-async function hasOneCore(): Promise<boolean> {
-  const { countUsableCores } = await import('@serve-dist/foundation/process/count-usable-cores')
-  return countUsableCores() === 1
 }
 
 /** Returns TLS settings of Node that only OpenSSL supports. */

@@ -3,6 +3,7 @@ import {
   type EngineFile,
   engineFlags,
   engineRuleUnit,
+  engineStrides,
   type EngineTable,
   noSlab,
 } from '@serve-dist/engine'
@@ -16,7 +17,7 @@ import { savedBytesOf } from '../site/representation-answers.ts'
 import { isExceptedPath } from '../site/is-excepted-path.ts'
 import type { BasicAuth, Entry, PlainRepresentation, Resource, Site, StreamedBytes } from '../site/site.ts'
 import { createSlabCollector } from './collect-slabs.ts'
-import { type ClassOf, createResourceKinds, numbersOfTemplate } from './resource-kinds.ts'
+import { type ClassOf, createResourceKinds } from './resource-kinds.ts'
 import { createTextWriter } from './text-writer.ts'
 
 /** The answers of a site in the format of the engine, without the values of `Accept-Encoding`. */
@@ -29,8 +30,6 @@ export interface FlatSite extends Omit<EngineTable, 'codings' | 'choices'> {
 
 /** 100 resources take less than a millisecond. */
 const resourcesAtOnce = 100
-const numbersOfResource = 10
-const numbersOfRepresentation = 6
 
 /**
  * Converts a site to the format of the engine: for each resource the heads and bodies that Node would send.
@@ -43,8 +42,8 @@ export function* flattenSite(site: Site, classOf?: ClassOf): Generator<void, Fla
   /** The first row of a page with several paths. */
   const rows = new Map<Resource, number>()
   const most = countRows(site)
-  const resources = new Uint32Array(most.resources * numbersOfResource)
-  const representations = new Uint32Array(most.representations * numbersOfRepresentation)
+  const resources = new Uint32Array(most.resources * engineStrides.resource)
+  const representations = new Uint32Array(most.representations * engineStrides.representation)
   const bodies = createSlabCollector(most.representations)
   const files: EngineFile[] = []
   /** Indexes of the representations that `files` belongs to. */
@@ -57,13 +56,13 @@ export function* flattenSite(site: Site, classOf?: ClassOf): Generator<void, Fla
     seen += 1
     if (seen % resourcesAtOnce === 0) yield
     if (!isAnswered(part, path, entry)) continue
-    const at = count * numbersOfResource
+    const at = count * engineStrides.resource
     const row = entry.isPage ? rows.get(entry) : undefined
     if (row === undefined) {
       if (entry.isPage) rows.set(entry, at)
       addResource(entry, at)
     } else {
-      resources.copyWithin(at, row, row + numbersOfResource)
+      resources.copyWithin(at, row, row + engineStrides.resource)
     }
     resources[at] = text.add(path)
     resources[at + 1] = path.length
@@ -77,9 +76,9 @@ export function* flattenSite(site: Site, classOf?: ClassOf): Generator<void, Fla
   for (const [file, number] of streamed.entries()) places[2 * number] = slabs.length + file
   const layouts = kinds.layouts()
   const parts = [
-    [count, bodies.count(), layouts.length, kinds.templates.length / numbersOfTemplate],
-    resources.subarray(0, count * numbersOfResource),
-    representations.subarray(0, bodies.count() * numbersOfRepresentation),
+    [count, bodies.count(), layouts.length, kinds.templates.length / engineStrides.template],
+    resources.subarray(0, count * engineStrides.resource),
+    representations.subarray(0, bodies.count() * engineStrides.representation),
     kinds.templates,
   ]
   const representationsAt = (parts[0]?.length ?? 0) + (parts[1]?.length ?? 0)
@@ -87,7 +86,7 @@ export function* flattenSite(site: Site, classOf?: ClassOf): Generator<void, Fla
   for (let number = 0, at = representationsAt + 3; number < bodies.count(); number += 1) {
     index[at] = places[2 * number] ?? noSlab
     index[at + 1] = places[2 * number + 1] ?? 0
-    at += numbersOfRepresentation
+    at += engineStrides.representation
   }
   const { classes } = kinds
   return {
@@ -114,7 +113,7 @@ export function* flattenSite(site: Site, classOf?: ClassOf): Generator<void, Fla
     resources[at + 8] = useAsDictionary.length
     inOrder.forEach((representation, place) => {
       const { bytes, entityTag } = representation
-      const row = bodies.count() * numbersOfRepresentation
+      const row = bodies.count() * engineStrides.representation
       representations[row] = firstTemplate + place
       representations[row + 1] = text.add(entityTag)
       representations[row + 2] = entityTag.length

@@ -1,5 +1,5 @@
 import { fieldPairs } from '../protocol/field-pairs.ts'
-import { engineMarks } from '@serve-dist/engine'
+import { engineMarks, engineStrides } from '@serve-dist/engine'
 import { STATUS_CODES } from 'node:http'
 import { makeNotModifiedAnswer, makeOkAnswer } from '../site/representation-answers.ts'
 import type { Answer, PlainRepresentation, Resource } from '../site/site.ts'
@@ -25,8 +25,6 @@ export interface ResourceKinds {
 
 /** Longer than any file. */
 const anyLength = Number.MAX_SAFE_INTEGER
-/** The number of values in a row. */
-export const numbersOfTemplate = 4
 
 /** Returns the class by which an answer is counted; absent without counting. */
 export type ClassOf = (answer: Answer) => number
@@ -43,7 +41,7 @@ export function createResourceKinds(text: TextWriter, classOf?: ClassOf): Resour
   function kindNamed(name: string, resource: Resource): Kind {
     const known = kinds.get(name)
     if (known !== undefined) return known
-    const firstTemplate = templates.length / numbersOfTemplate
+    const firstTemplate = templates.length / engineStrides.template
     for (const { coding } of resource.representations) {
       const answers = markedAnswers(resource, coding)
       const [ok = '', notModified = ''] = answers.map(headOf)

@@ -35,6 +35,12 @@ import type { Application, StartedApplication } from '../application/mount-appli
 import type { RedirectAddress, RedirectListener } from '../transport/listen-for-redirects.ts'
 import type { RequestListener } from '../transport/transport.ts'
 
+/**
+ * A served build. It has no files: threads of the native engine read their bytes, and a write to them would be
+ * a data race.
+ */
+export type ServedSite = Pick<Site, 'directory' | 'store' | 'buildId' | 'base' | 'appType' | 'summary'>
+
 /** A running server. */
 export interface RunningServer {
   /**
@@ -48,8 +54,8 @@ export interface RunningServer {
   readonly redirectUrl: string | undefined
   /** The engine that serves build files. */
   readonly engine: RunningEngine
-  /** The served build. */
-  readonly site: Site
+  /** The served build, without its files. */
+  readonly site: ServedSite
   /**
    * Reads the certificate again, then loads and checks the current build of the folder or store, and
    * activates it. It never rejects: if the new build is invalid, the server keeps the old one.
@@ -253,7 +259,7 @@ export async function serveStaged(
     redirectUrl: redirects?.url,
     engine: { ...engine, ...(binding !== undefined && { threads: count }) },
     get site() {
-      return live.current
+      return withoutFiles(live.current)
     },
     watched: live.watched,
     reload,
@@ -263,6 +269,10 @@ export async function serveStaged(
       return closed
     },
   }
+}
+
+function withoutFiles({ directory, store, buildId, base, appType, summary }: Site): ServedSite {
+  return { directory, ...(store !== undefined && { store }), buildId, base, appType, summary }
 }
 
 async function openBuilds(

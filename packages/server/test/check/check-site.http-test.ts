@@ -246,6 +246,24 @@ describe('serve-dist check of a site', () => {
     expect(run).toMatchObject({ code: 1, found: [], right: [], stopped: expect.stringMatching(sentence) })
   })
 
+  test.each([
+    ['localhost:4173', 'http://localhost:4173'],
+    ['127.0.0.1:9', 'http://127.0.0.1:9'],
+    ['site.example', 'https://site.example'],
+  ])('suggests a URL for %s', async (host, url) => {
+    const { stderr } = await spawnCommand(['check', host]).exited
+    expect(stderr).toContain(`no such folder. To check a site, write ${url}\n`)
+  })
+
+  test('says that a site does not speak TLS', async () => {
+    const { url, directory } = await startSite()
+    const run = await runCheck([url.replace('http:', 'https:'), '--build', directory])
+    expect(run).toMatchObject({
+      code: 1,
+      stopped: expect.stringContaining(`does not speak TLS. Write ${url}`),
+    })
+  })
+
   test('does not mistake the 304 of a file such as auth-layout.js for a redirect to a login', async () => {
     const directory = await buildFixture({ ...files, 'assets/auth-layout-12345678.js': script }, hashed)
     const { url } = await startServer(directory)

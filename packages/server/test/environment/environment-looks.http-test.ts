@@ -31,7 +31,7 @@ describe('a build with an environment', () => {
     const { code, stdout, stderr } = await spawnCommand(['explain', '/serve-dist-env.js', directory]).exited
     expect([code, stderr, stdout]).toEqual([
       0,
-      'serve-dist: warning: the server would not start with this folder:\nAPP_API_URL: the build requires this environment variable, and it is not set\n',
+      'serve-dist: warning: the server would not start:\nAPP_API_URL: the build requires this environment variable, and it is not set\n',
       expect.stringContaining(
         '/serve-dist-env.js is the file serve-dist-env.js of the build, which the server generates when it loads the build, from: APP_API_URL, APP_LIMIT',
       ),

@@ -51,6 +51,16 @@ function listBodyCopies(size: number): string[] {
   })
 }
 
+/** Finds all bytes that the properties of a value lead to. */
+function findBytes(value: unknown, seen = new Set<unknown>()): readonly unknown[] {
+  if (typeof value !== 'object' || value === null || seen.has(value)) return []
+  seen.add(value)
+  if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer) return [value]
+  const children =
+    value instanceof Map ? [...value].flat() : Reflect.ownKeys(value).map((key) => Reflect.get(value, key))
+  return children.flatMap((child: unknown) => findBytes(child, seen))
+}
+
 /** Starts a server that has copied its large bodies and has answered one request. */
 async function start(directory: string): Promise<StartedServer> {
   expect(listBodyCopies(copiedBytes)).toEqual([])
@@ -136,6 +146,14 @@ afterEach(() => {
 })
 
 describe.skipIf(process.platform !== 'linux' || typeof loadEngine() === 'string')('bodies', () => {
+  test('are not reachable from the running server', async () => {
+    const folder = await buildFixture(files)
+    expect(findBytes(await loadSite(folder))).not.toEqual([])
+    const server = await startServer(folder, { engine: 'native' })
+    expect(findBytes(server)).toEqual([])
+    await server.close()
+  })
+
   test('have the same bytes on a reused connection, in sequence and concurrently', async () => {
     const { port } = await start(directory)
     expect(await findWrongBodies(port)).toEqual([])

@@ -1,6 +1,7 @@
 import { type ClientHttp2Session, connect, type OutgoingHttpHeaders } from 'node:http2'
 import { loadEngine } from '@serve-dist/engine'
 import { describe, expect, test } from 'vitest'
+import { loadSite } from '../../src/load/load-site.ts'
 import type { ServeOptions } from '../../src/serve/serve-options.ts'
 import { buildFixture } from '../support/build-fixture.ts'
 import { writeCertificate } from '../support/make-certificate.ts'
@@ -65,8 +66,7 @@ interface Difference {
 
 /** Sends the same random requests to several servers. Returns the first that they answer differently. */
 async function findDifference(servers: Servers, count: number): Promise<Difference | undefined> {
-  const [{ site }] = servers
-  const vocabulary = vocabularyOf(site)
+  const vocabulary = vocabularyOf(await loadSite(servers[0].site.directory))
   const random = createRandom(seed)
   for (let sent = 0; sent < count;) {
     const sessions = servers.map(({ port }) =>

@@ -1,6 +1,9 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { openStagedSite, type StagedSite } from '../../src/live/open-staged-site.ts'
+import { resolveLiveSiteOptions } from '../../src/load/load-options.ts'
+import { loadSite } from '../../src/load/load-site.ts'
 import type { ServeOptions } from '../../src/serve/serve-options.ts'
 import { buildFixture, writeFixture } from '../support/build-fixture.ts'
 import { compressibleText } from '../support/compressible-text.ts'
@@ -145,18 +148,28 @@ async function startBoth({ options }: Pair): Promise<readonly [StartedServer, St
   return [await start('node'), await start('native')]
 }
 
+/** Opens the builds once more, because a server does not expose their files. */
+async function openBuilds({ options }: Pair): Promise<StagedSite> {
+  const { directory, store: from = '', storeCache = '', site = {} } = options(await temporaryDirectory())
+  const place = typeof directory === 'string' ? directory : { store: from, storeCache }
+  const builds = await openStagedSite(place, resolveLiveSiteOptions(site))
+  onTestFinished(() => builds.close())
+  return builds
+}
+
 describe(`random octets (SERVE_DIST_SEED=${seed})`, () => {
   test.each(Object.entries(pairs))(
     'get the same answers from both engines: %s',
     async (name, pair) => {
       const [node, native] = await startBoth(pair)
+      const builds = await openBuilds(pair)
       const compare = async (part: number): Promise<number> =>
         await compareEngines(
           { node: node.port, native: native.port },
           {
             seed: seed + part,
             requests: Math.ceil((requests * pair.share) / (pair.deploy === undefined ? 1 : 2)),
-            vocabulary: vocabularyOf(node.site, pair.more),
+            vocabulary: vocabularyOf(builds.current, pair.more),
           },
         )
       const before = { ...seen }
@@ -164,7 +177,7 @@ describe(`random octets (SERVE_DIST_SEED=${seed})`, () => {
       let sent = await compare(0)
       if (pair.deploy !== undefined) {
         await pair.deploy()
-        await Promise.all([node.reload(), native.reload()])
+        await Promise.all([node.reload(), native.reload(), builds.reload()])
         sent += await compare(1)
       }
       expect(native.site.buildId).toBe(node.site.buildId)
@@ -182,7 +195,7 @@ test('a comparison finds a planted difference, and reduces its request to the mi
   const directory = folders['spa'] ?? ''
   const planted = { rules: { headers: { 'small.txt': { 'X-Planted': 'yes' } } } }
   const [one, other] = [await startServer(directory), await startServer(directory, { site: planted })]
-  const vocabulary = vocabularyOf(one.site)
+  const vocabulary = vocabularyOf(await loadSite(directory))
   const comparison = compareEngines(
     { node: one.port, native: other.port },
     { seed, requests: 2000, vocabulary },

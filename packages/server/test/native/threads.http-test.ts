@@ -17,8 +17,11 @@ beforeAll(async () => {
 /** Returns the number of threads that accept and answer connections. */
 async function threadsOf(pid = 0): Promise<number> {
   const tasks = await readdir(`/proc/${pid}/task`)
-  const names = await Promise.all(tasks.map((task) => readFile(`/proc/${pid}/task/${task}/comm`, 'utf8')))
-  return names.filter((name) => /^serve-dist \d+\n$/.test(name)).length
+  // A thread may have ended in the meantime.
+  const names = await Promise.allSettled(
+    tasks.map((task) => readFile(`/proc/${pid}/task/${task}/comm`, 'utf8')),
+  )
+  return names.filter((name) => name.status === 'fulfilled' && /^serve-dist \d+\n$/.test(name.value)).length
 }
 
 describe.skipIf(process.platform !== 'linux' || typeof loadEngine() === 'string')('threads', () => {

@@ -54,7 +54,7 @@ describe('serve-dist', () => {
   })
 
   test.skipIf(!isNative || process.platform !== 'linux' || availableParallelism() < 2)(
-    'uses the native engine in front of an application if it has a core of its own',
+    'uses the native engine in front of an application, with one thread for each core',
     async () => {
       const application = join(await temporaryDirectory(), 'application.mjs')
       await writeFile(application, 'export default (request, response, next) => next()')
@@ -63,7 +63,7 @@ describe('serve-dist', () => {
       const engines = [spawnCommand(words, { env, cores: '0' }), spawnCommand(words, { env, cores: '0,1' })]
       const lines = await Promise.all(engines.map(async ({ listening }) => (await listening).line))
       expect(lines).toEqual([
-        expect.stringContaining(' · engine: node (slower with --ssr on one core) · '),
+        expect.stringContaining(' · engine: native · '),
         expect.stringContaining(' · engine: native (2 threads) · '),
       ])
     },
@@ -234,6 +234,7 @@ describe('serve-dist', () => {
       /: --port: expected a value, found nothing\nRun serve-dist --help for usage\n$/,
     ],
     ['an unknown short flag', ['-x'], {}, /: unknown option '-x'\nRun serve-dist --help/],
+    ['a flag of serve', ['-s'], {}, /: unknown option '-s'\. Remove it: the build says/],
     [
       'an invalid value of a short flag',
       ['-p', 'x'],

@@ -11,8 +11,6 @@ const needed = isNative ? 10_000 + 2 * 2 + 100 : 10_000 + 2 + 100
 const [tooFew, most] = isNative ? [10_102, 10_102 - 2 * 2 - 100] : [4096, 4096 - 2 - 100]
 /** The limit to set in front of an application, and the connections that it can have. */
 const [neededForPages, mostForPages] = isNative ? [16_000, Math.floor(most / 3)] : [needed, most]
-/** On one core, `auto` selects Node's engine in front of an application. */
-const engine = isNative ? ['--engine', 'native'] : []
 
 let directory: string
 let application: string
@@ -35,7 +33,7 @@ describe.skipIf(process.platform !== 'linux')('serve-dist with a limit of', () =
     ['too few descriptors warns once, with workers', () => ['--workers', '2'], needed, most],
     [
       'too few descriptors for an application warns once',
-      () => ['--ssr', application, ...engine],
+      () => ['--ssr', application],
       neededForPages,
       mostForPages,
     ],
@@ -55,6 +53,6 @@ describe.skipIf(process.platform !== 'linux')('serve-dist with a limit of', () =
   })
 
   test.skipIf((descriptorLimit() ?? 0) < 16_000)('16,000 descriptors never warns', async () => {
-    expect(await warningsWith(16_000, ['--ssr', application, ...engine])).toEqual([])
+    expect(await warningsWith(16_000, ['--ssr', application])).toEqual([])
   })
 })

@@ -3,10 +3,10 @@ use std::io::Write;
 use std::ops::Range;
 
 /// Placeholders in a template. They equal `engineMarks` in `binding.ts`. No field value may contain these octets.
-const TAG: u8 = 1;
-const LENGTH: u8 = 2;
-const LAST_MODIFIED: u8 = 3;
-const DICTIONARY: u8 = 4;
+pub const TAG: u8 = 1;
+pub const LENGTH: u8 = 2;
+pub const LAST_MODIFIED: u8 = 3;
+pub const DICTIONARY: u8 = 4;
 
 /// A response head with placeholders, which many answers share.
 #[derive(Debug)]

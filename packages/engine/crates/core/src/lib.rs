@@ -5,6 +5,8 @@
 #![forbid(unsafe_code)]
 
 mod accepted_values;
+mod answer;
+mod build_index;
 mod clock;
 mod fields;
 mod head;
@@ -14,7 +16,9 @@ mod table;
 mod testing;
 
 pub use accepted_values::AcceptedValues;
+pub use answer::{Answer, Kind, RequestEnd};
+pub use build_index::{NO_SLAB, TableError};
 pub use clock::Clock;
 pub use head::{Head, fields_of};
-pub use request::{Answer, BareRequest, Kind, RequestEnd, Step, decide, decide_fields};
-pub use table::{Parts, Table, TableError, TableParts};
+pub use request::{BareRequest, MAX_HEAD, Step, decide, decide_fields};
+pub use table::{Parts, Table, TableParts};

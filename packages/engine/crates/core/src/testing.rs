@@ -1,6 +1,5 @@
 //! Tables for tests and for fuzzing.
-use crate::TableParts;
-use crate::table::NO_SLAB;
+use crate::{NO_SLAB, TableParts};
 
 /// A resource and its representations.
 pub struct Sample<'a> {

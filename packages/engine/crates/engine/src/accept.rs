@@ -17,11 +17,18 @@ use tokio::io::unix::AsyncFd;
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::oneshot::channel;
 
+use crate::connection::{Connection, Phase};
+use crate::counters::ConnectionPermit;
 use crate::event::Event;
+use crate::links::{discard_idle_links, discard_idle_links_but_last};
 use crate::listen::Listener;
-use crate::shared::{Command, Shared};
+use crate::serve::serve;
+use crate::shared::Shared;
 use crate::socket::watch;
+use crate::stream::Stream;
 use crate::thread::Thread;
+use crate::tuning::RETRY_DELAY;
+use crate::warning::Warning;
 
 /// The number of times that a process with a busy event loop checks the queue before it accepts.
 const QUEUE_CHECKS: u32 = 4;
@@ -47,10 +54,21 @@ pub struct AcceptedConnection {
     pub permit: ConnectionPermit,
 }
 
-/// Counts a connection as open until it is dropped.
-pub struct ConnectionPermit {
-    shared: Arc<Shared>,
-    thread_connections: Arc<AtomicUsize>,
+/// A command to a thread.
+pub enum Command {
+    /// Serves a connection.
+    Serve(AcceptedConnection),
+    /// Stops after the grace period for unfinished answers.
+    Drain(Duration),
+    /// Stops immediately.
+    Stop,
+}
+
+/// The parts of an acceptor, made before its thread starts.
+pub struct AcceptorParts {
+    pub listener: Arc<Listener>,
+    /// The first one is the thread of the acceptor.
+    pub workers: Vec<WorkerHandle>,
 }
 
 /// Accepts connections on the first thread.
@@ -64,31 +82,10 @@ pub struct Acceptor {
     next_claim: Cell<u32>,
 }
 
-impl ConnectionPermit {
-    /// Returns `None` if the maximum number of connections is open.
-    pub fn new(shared: &Arc<Shared>, thread_connections: &Arc<AtomicUsize>) -> Option<Self> {
-        if shared.connections.fetch_add(1, Ordering::Relaxed) >= shared.limits.maximum_connections {
-            shared.connections.fetch_sub(1, Ordering::Relaxed);
-            return None;
-        }
-        thread_connections.fetch_add(1, Ordering::Relaxed);
-        Some(Self {
-            shared: shared.clone(),
-            thread_connections: thread_connections.clone(),
-        })
-    }
-}
-
-impl Drop for ConnectionPermit {
-    fn drop(&mut self) {
-        self.shared.connections.fetch_sub(1, Ordering::Relaxed);
-        self.thread_connections.fetch_sub(1, Ordering::Relaxed);
-    }
-}
-
 impl Acceptor {
     /// Must be called on the event loop that accepts.
-    pub fn new(listener: Arc<Listener>, workers: Vec<WorkerHandle>) -> io::Result<Self> {
+    pub fn new(parts: AcceptorParts) -> io::Result<Self> {
+        let AcceptorParts { listener, workers } = parts;
         Ok(Self {
             listener: watch(listener, Interest::READABLE)?,
             workers,
@@ -146,9 +143,12 @@ impl Acceptor {
     pub fn accept_one(&self, thread: &Rc<Thread>) -> io::Result<()> {
         let (socket, peer) = self.listener.get_ref().accept()?;
         let worker_index = self.least_loaded_worker();
-        let Some(permit) = ConnectionPermit::new(&thread.shared, &self.workers[worker_index].open)
-        else {
-            thread.shared.note_dropped();
+        let Shared {
+            counters, limits, ..
+        } = &*thread.shared;
+        let open = &self.workers[worker_index].open;
+        let Some(permit) = ConnectionPermit::new(counters, limits.maximum_connections, open) else {
+            counters.note_dropped();
             return Ok(());
         };
         let accepted = AcceptedConnection {
@@ -157,7 +157,7 @@ impl Acceptor {
             permit,
         };
         if worker_index == 0 {
-            return thread.serve_accepted(accepted);
+            return receive(thread, accepted);
         }
         // A thread that has ended drops the connection.
         let _ = self.workers[worker_index]
@@ -186,6 +186,112 @@ impl Acceptor {
             .unwrap_or(0);
         self.last.set(worker_index);
         worker_index
+    }
+}
+
+/// Accepts connections until the thread stops. Without an acceptor, never returns.
+pub async fn accept_all(thread: &Rc<Thread>, acceptor: Option<&Acceptor>) {
+    let Some(acceptor) = acceptor else {
+        return std::future::pending().await;
+    };
+    loop {
+        // Let other tasks run during many new connections. Links have priority over them if descriptors are scarce.
+        tokio::task::coop::consume_budget().await;
+        let Ok(mut guard) = acceptor.listener().readable().await else {
+            return;
+        };
+        acceptor.yield_to_other_processes(thread).await;
+        while thread.shared.shortage.lacks_links() {
+            discard_idle_links(thread);
+            tokio::time::sleep(RETRY_DELAY).await;
+        }
+        match acceptor.accept_one(thread) {
+            // Let the other processes that share the queue accept, too.
+            Ok(()) if acceptor.listener().get_ref().is_shared() => tokio::task::yield_now().await,
+            Ok(()) => {}
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                acceptor.note_queue_empty();
+                guard.clear_ready();
+            }
+            Err(error) if is_client_error(&error) => {}
+            // No descriptors or no memory are available.
+            Err(error) => {
+                thread.warn(Warning::AcceptFailed, &error);
+                thread.shared.shortage.note_failed_accept();
+                discard_idle_links_but_last(thread);
+                tokio::time::sleep(RETRY_DELAY).await;
+            }
+        }
+    }
+}
+
+/// Returns whether the error only concerns the accepted client, such as a client that has disconnected.
+pub fn is_client_error(error: &io::Error) -> bool {
+    use io::ErrorKind::{ConnectionAborted, ConnectionReset, Interrupted, PermissionDenied};
+    [
+        ConnectionAborted,
+        ConnectionReset,
+        Interrupted,
+        PermissionDenied,
+    ]
+    .contains(&error.kind())
+}
+
+/// Serves an accepted connection. Fails if the system cannot watch its socket.
+pub fn receive(thread: &Rc<Thread>, accepted: AcceptedConnection) -> io::Result<()> {
+    let AcceptedConnection {
+        socket,
+        peer,
+        permit,
+    } = accepted;
+    let stream = match &*thread.shared.encryption.load() {
+        None => Stream::new(socket),
+        Some(config) => Stream::encrypted(socket, config.clone()),
+    };
+    let stream = stream.inspect_err(|_| thread.shared.counters.note_dropped())?;
+    open(thread, stream, peer, permit);
+    Ok(())
+}
+
+/// Serves a connection in a new task.
+pub fn open(
+    thread: &Rc<Thread>,
+    stream: Stream,
+    peer: Option<SocketAddr>,
+    permit: ConnectionPermit,
+) {
+    let phase = if stream.session().is_some() {
+        Phase::Handshake
+    } else {
+        Phase::Fresh
+    };
+    let mut connection = Connection::new(stream, peer);
+    connection.permit = Some(Arc::new(permit));
+    connection.enter_phase(phase, thread.update_now());
+    let connection = Rc::new(connection);
+    let id = thread.next_id();
+    thread.connections.insert(id, connection.clone());
+    let guard = ConnectionGuard {
+        id,
+        thread: thread.clone(),
+    };
+    let served = connection.clone();
+    let task = tokio::task::spawn_local(async move { serve(&guard.thread, &served).await });
+    connection.set_task(task.abort_handle());
+}
+
+/// Removes the connection when its task ends.
+struct ConnectionGuard {
+    id: u64,
+    thread: Rc<Thread>,
+}
+
+impl Drop for ConnectionGuard {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.thread.shared.counters.note_panic();
+        }
+        self.thread.connections.remove(self.id);
     }
 }
 
@@ -227,8 +333,11 @@ mod tests {
             commands: commands.clone(),
             open: Arc::default(),
         });
-        let acceptor = Acceptor::new(Arc::new(listener), workers.collect())
-            .expect("epoll can watch the socket");
+        let parts = AcceptorParts {
+            listener: Arc::new(listener),
+            workers: workers.collect(),
+        };
+        let acceptor = Acceptor::new(parts).expect("epoll can watch the socket");
         (acceptor, port, channels.map(|(_, receiver)| receiver))
     }
 
@@ -260,16 +369,22 @@ mod tests {
             for _ in 0..6 {
                 clients.push(connect(&acceptor, thread, port).await);
             }
-            assert_eq!(thread.all_connections().len(), 2);
+            assert_eq!(thread.connections.all().len(), 2);
             let (second_connections, third_connections) = (
                 accepted_connections(&mut second),
                 accepted_connections(&mut third),
             );
             assert_eq!((second_connections.len(), third_connections.len()), (2, 2));
-            assert_eq!(thread.shared.connections.load(Ordering::Relaxed), 6);
+            assert_eq!(
+                thread.shared.counters.connections.load(Ordering::Relaxed),
+                6
+            );
 
             drop(third_connections);
-            assert_eq!(thread.shared.connections.load(Ordering::Relaxed), 4);
+            assert_eq!(
+                thread.shared.counters.connections.load(Ordering::Relaxed),
+                4
+            );
             for _ in 0..2 {
                 clients.push(connect(&acceptor, thread, port).await);
             }
@@ -287,7 +402,7 @@ mod tests {
                 connect(&acceptor, thread, port).await,
                 connect(&acceptor, thread, port).await,
             ];
-            assert_eq!(thread.all_connections().len(), 2);
+            assert_eq!(thread.connections.all().len(), 2);
         });
     }
 
@@ -300,8 +415,11 @@ mod tests {
                 clients.push(connect(&acceptor, thread, port).await);
             }
             let maximum = LIMITS.maximum_connections;
-            assert_eq!(thread.shared.connections.load(Ordering::Relaxed), maximum);
-            assert_eq!(thread.shared.dropped.load(Ordering::Relaxed), 1);
+            assert_eq!(
+                thread.shared.counters.connections.load(Ordering::Relaxed),
+                maximum
+            );
+            assert_eq!(thread.shared.counters.dropped.load(Ordering::Relaxed), 1);
         });
     }
 
@@ -376,12 +494,15 @@ mod tests {
             let accepted = AcceptedConnection {
                 socket: socket.expect("the file exists").into(),
                 peer: None,
-                permit: ConnectionPermit::new(&thread.shared, &Arc::default())
+                permit: ConnectionPermit::new(&thread.shared.counters, 1, &Arc::default())
                     .expect("a permit is available"),
             };
-            assert!(thread.serve_accepted(accepted).is_err());
-            assert_eq!(thread.shared.dropped.load(Ordering::Relaxed), 1);
-            assert_eq!(thread.shared.connections.load(Ordering::Relaxed), 0);
+            assert!(receive(thread, accepted).is_err());
+            assert_eq!(thread.shared.counters.dropped.load(Ordering::Relaxed), 1);
+            assert_eq!(
+                thread.shared.counters.connections.load(Ordering::Relaxed),
+                0
+            );
         });
     }
 

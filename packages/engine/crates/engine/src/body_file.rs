@@ -7,8 +7,7 @@ use std::sync::Arc;
 
 use serve_dist_core::Table;
 
-/// The minimum size of a body that is sent from a file. For smaller bodies, `sendfile` costs more than a copy.
-pub const MIN_FILE_BODY: usize = 32 * 1024;
+use crate::tuning::MIN_FILE_BODY;
 
 /// The number of bytes to copy between two checks of `is_wanted`.
 const COPY_SIZE: usize = 256 * 1024;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use tokio::sync::oneshot::Sender;
 
-use crate::accept::ConnectionPermit;
+use crate::counters::ConnectionPermit;
 use crate::tls::{HandshakeInfo, Protocol};
 
 /// A notification for JavaScript.

@@ -1,7 +1,9 @@
+use std::cell::Cell;
 use std::net::SocketAddr;
 use std::os::fd::IntoRawFd;
+use std::rc::Rc;
 
-use napi::bindgen_prelude::{FnArgs, Function, FunctionRef, JsObjectValue, Object};
+use napi::bindgen_prelude::{Function, FunctionRef, JsObjectValue, Object};
 use napi::threadsafe_function::ThreadsafeFunctionCallMode::NonBlocking;
 use napi::{Env, Result, Status};
 use napi_derive::napi;
@@ -38,47 +40,66 @@ pub struct RefusedRequest {
     pub address: String,
 }
 
-type ListenerFunction<Args> = FunctionRef<Args, ()>;
-/// A connection, the number of a connection, a request or a path. All are empty for a busy probe.
-type EventArguments = FnArgs<(
-    Option<HandedConnection>,
-    Option<f64>,
-    Option<RefusedRequest>,
-    Option<String>,
-)>;
+/// The functions of the listener. Each event calls one of them.
+struct Listener {
+    handed: FunctionRef<HandedConnection, ()>,
+    closed: FunctionRef<f64, ()>,
+    refused: FunctionRef<RefusedRequest, ()>,
+    changed: FunctionRef<String, ()>,
+}
 
 /// Creates a sink that calls the functions of `listener` in the order of the events. It does not keep the process
 /// alive.
 ///
 /// All events use one thread-safe function. With one function per event, `closed` could arrive before `handed`.
 pub fn create_event_sink(env: &Env, listener: &Object) -> Result<EventSink> {
-    let handed: ListenerFunction<HandedConnection> = function_of(listener, "handed")?;
-    let closed: ListenerFunction<f64> = function_of(listener, "closed")?;
-    let refused: ListenerFunction<RefusedRequest> = function_of(listener, "refused")?;
-    let changed: ListenerFunction<String> = function_of(listener, "changed")?;
-    let dispatch = env.create_function_from_closure::<EventArguments, (), _>(
-        "dispatch",
-        move |context| match (
-            context.get(0)?,
-            context.get(1)?,
-            context.get(2)?,
-            context.get(3)?,
-        ) {
-            (Some(connection), ..) => handed.borrow_back(context.env)?.call(connection),
-            (_, Some(id), ..) => closed.borrow_back(context.env)?.call(id),
-            (_, _, Some(request), ..) => refused.borrow_back(context.env)?.call(request),
-            (.., Some(file)) => changed.borrow_back(context.env)?.call(file),
-            _ => Ok(()),
-        },
-    )?;
+    let listener = Listener {
+        handed: function_of(listener, "handed")?,
+        closed: function_of(listener, "closed")?,
+        refused: function_of(listener, "refused")?,
+        changed: function_of(listener, "changed")?,
+    };
+    // Both closures run on the JavaScript thread, one after the other. An event that no function receives is dropped,
+    // which closes its descriptor.
+    let current = Rc::new(Cell::new(None));
+    let next = current.clone();
+    let dispatch = env.create_function_from_closure::<(), (), _>("dispatch", move |context| {
+        next.take()
+            .map_or(Ok(()), |event| listener.call(context.env, event))
+    })?;
     let dispatch = dispatch
         .build_threadsafe_function::<Event>()
         .weak::<true>()
         .callee_handled::<false>()
-        .build_callback(|context| Ok(event_arguments(context.value)))?;
+        .build_callback(move |context| {
+            current.set(Some(context.value));
+            Ok(())
+        })?;
     Ok(Box::new(move |event| {
         dispatch.call(event, NonBlocking) == Status::Ok
     }))
+}
+
+impl Listener {
+    fn call(&self, env: &Env, event: Event) -> Result<()> {
+        match event {
+            Event::Handed(handed) => {
+                let function = self.handed.borrow_back(env)?;
+                function.call(handed.into())
+            }
+            Event::Closed(id) => self.closed.borrow_back(env)?.call(number(id)),
+            Event::Refused(refused) => self.refused.borrow_back(env)?.call(refused.into()),
+            Event::Changed(file) => {
+                let file = file.to_string_lossy().into_owned();
+                self.changed.borrow_back(env)?.call(file)
+            }
+            Event::BusyProbe(reply) => {
+                // The acceptor may have stopped waiting.
+                let _ = reply.send(());
+                Ok(())
+            }
+        }
+    }
 }
 
 fn function_of<Args: napi::bindgen_prelude::JsValuesTupleIntoVec>(
@@ -99,60 +120,44 @@ fn address_of(peer: Option<SocketAddr>) -> String {
     peer.map_or_else(String::new, |peer| peer.ip().to_string())
 }
 
-fn event_arguments(event: Event) -> EventArguments {
-    match event {
-        Event::Handed(handed) => {
-            let Handed {
-                id,
-                end,
-                peer,
-                protocol,
-                encryption,
-                permit,
-            } = handed;
-            // JavaScript now has the descriptor.
-            drop(permit);
-            let connection = HandedConnection {
-                id: number(id),
-                // Node closes the descriptor.
-                fd: end.into_raw_fd(),
-                address: address_of(peer),
-                port: peer.map_or(0, |peer| peer.port().into()),
-                protocol: match protocol {
-                    Protocol::Http1 => "http1".to_owned(),
-                    Protocol::Http2 => "http2".to_owned(),
-                },
-                encryption: encryption.map(|handshake| HandedEncryption {
-                    version: handshake.version.to_owned(),
-                    cipher: handshake.cipher,
-                    server_name: handshake.server_name,
-                    protocol: handshake.protocol,
-                    is_resumed: handshake.is_resumed,
-                }),
-            };
-            (Some(connection), None, None, None).into()
-        }
-        Event::Closed(id) => (None, Some(number(id)), None, None).into(),
-        Event::BusyProbe(reply) => {
-            // The acceptor may have stopped waiting.
-            let _ = reply.send(());
-            (None, None, None, None).into()
-        }
-        Event::Refused(Refused {
-            status,
-            error,
+impl From<Handed> for HandedConnection {
+    /// Releases the descriptor, which Node closes, and the permit.
+    fn from(handed: Handed) -> Self {
+        let Handed {
+            id,
+            end,
             peer,
-        }) => {
-            let request = RefusedRequest {
-                status,
-                error: error.to_owned(),
-                address: address_of(peer),
-            };
-            (None, None, Some(request), None).into()
+            protocol,
+            encryption,
+            permit,
+        } = handed;
+        drop(permit);
+        Self {
+            id: number(id),
+            fd: end.into_raw_fd(),
+            address: address_of(peer),
+            port: peer.map_or(0, |peer| peer.port().into()),
+            protocol: match protocol {
+                Protocol::Http1 => "http1".to_owned(),
+                Protocol::Http2 => "http2".to_owned(),
+            },
+            encryption: encryption.map(|handshake| HandedEncryption {
+                version: handshake.version.to_owned(),
+                cipher: handshake.cipher,
+                server_name: handshake.server_name,
+                protocol: handshake.protocol,
+                is_resumed: handshake.is_resumed,
+            }),
         }
-        Event::Changed(file) => {
-            let file = file.to_string_lossy().into_owned();
-            (None, None, None, Some(file)).into()
+    }
+}
+
+impl From<Refused> for RefusedRequest {
+    fn from(refused: Refused) -> Self {
+        Self {
+            status: refused.status,
+            error: refused.error.to_owned(),
+            address: address_of(refused.peer),
         }
     }
 }

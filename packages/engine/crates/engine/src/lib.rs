@@ -7,18 +7,24 @@
 
 mod accept;
 mod answer_end;
+mod answers;
 mod binding;
 mod body_file;
+mod connection;
 mod copier;
+mod counters;
 mod credentials;
 mod deadline_waker;
 mod drain;
+mod engine;
 mod error_code;
 mod event;
 mod event_sink;
+mod head_cache;
 mod http2;
 mod limits;
 mod link;
+mod links;
 mod listen;
 mod memory;
 mod observe;
@@ -28,14 +34,19 @@ mod restart_on_panic;
 mod send;
 mod serve;
 mod shared;
+mod shortage;
 mod socket;
 mod stream;
+mod stream_quota;
 mod streamed_file;
+mod sweep;
 #[cfg(test)]
 mod testing;
 #[cfg(test)]
 mod tests;
 mod thread;
+mod time;
 mod tls;
+mod tuning;
 mod warning;
 mod worker;

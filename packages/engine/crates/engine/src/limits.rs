@@ -1,140 +1,37 @@
-use std::rc::Rc;
 use std::time::Duration;
 
-use crate::memory::return_freed_memory;
-use crate::shared::{Limits, Shared};
-use crate::thread::{Connection, Phase, Thread};
-
-/// The maximum idle time of a link. Node closes idle links after 65 seconds, and a request must not reach a link while
-/// Node closes it.
-pub const LINK_IDLE: Duration = Duration::from_secs(60);
-/// The maximum idle time of a link while new connections wait for descriptors.
-pub const SCARCE_LINK_IDLE: Duration = Duration::from_secs(1);
-/// The time for the client to read the last answer. After that, further input resets the connection.
-pub const LINGER: Duration = Duration::from_secs(1);
-/// The number of ended streams after which their memory is returned.
-const MANY_STREAMS: usize = 1000;
-/// The first and the longest wait before it is returned. Node frees its part only when it collects garbage, which may be
-/// hours later. The wait doubles each time.
-const FIRST_TRIM: Duration = Duration::from_secs(10);
-const LAST_TRIM: Duration = Duration::from_secs(3600);
-const LONGEST_SWEEP: Duration = Duration::from_secs(1);
-const SHORTEST_SWEEP: Duration = Duration::from_millis(10);
-
-/// Closes connections that exceed a time limit. One periodic sweep replaces a timer per connection.
-pub async fn sweep(thread: &Thread) {
-    let interval = interval_of(&thread.shared.limits);
-    let (mut trim_wait, mut next_trim) = (Duration::MAX, Duration::MAX);
-    loop {
-        tokio::time::sleep(interval).await;
-        thread.update_now();
-        let answers = thread.shared.answers.load();
-        thread
-            .head_cache
-            .borrow_mut()
-            .discard_other_builds(answers.table.as_ref());
-        if thread.shared.relayed_streams.take_decline(MANY_STREAMS) {
-            trim_wait = FIRST_TRIM;
-            next_trim = thread.now() + trim_wait;
-        }
-        if trim_wait <= LAST_TRIM && thread.now() >= next_trim {
-            trim_wait *= 2;
-            next_trim = thread.now() + trim_wait;
-            // Not on this thread, which others wait for.
-            tokio::task::spawn_blocking(return_freed_memory);
-        }
-        let idle_time = idle_time_of_links(&thread.shared);
-        let needs_descriptors = thread.stream_quota.is_exceeded() || idle_time < LINK_IDLE;
-        for connection in thread.all_connections() {
-            check(thread, &connection);
-            if needs_descriptors && connection.phase.get() == Phase::Streams {
-                connection.deadline.wake();
-            }
-        }
-        if thread.shared.lacks_links() {
-            discard_idle_links(thread);
-        } else if thread.shared.accept_shortage.is_recent() {
-            discard_idle_links_but_last(thread);
-        }
-    }
+/// Limits for connections.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// The time for the head of a request.
+    pub headers: Duration,
+    /// The time between requests.
+    pub keep_alive: Duration,
+    /// The time without progress of an answer.
+    pub socket: Duration,
+    /// The maximum interval between checks.
+    pub checking_interval: Duration,
+    /// The maximum number of connections of the process.
+    pub maximum_connections: usize,
+    /// The maximum size of an HTTP/2 request's fields in bytes.
+    pub header_size: u32,
+    /// The maximum number of an HTTP/2 request's fields.
+    pub fields: usize,
+    /// The maximum number of streams of an HTTP/2 connection.
+    pub streams_at_once: u32,
+    /// The maximum number of pending HTTP/2 answers of the process.
+    pub maximum_streams: usize,
+    /// The rate of canceled and refused streams per client.
+    pub resets: Rate,
+    /// The rate of PING and SETTINGS frames per client.
+    pub control_frames: Rate,
 }
 
-/// Returns the interval of sweeps. It is shorter if a limit is short, as in tests.
-fn interval_of(limits: &Limits) -> Duration {
-    let shortest = limits.headers.min(limits.keep_alive).min(limits.socket);
-    (shortest / 4)
-        .min(limits.checking_interval)
-        .clamp(SHORTEST_SWEEP, LONGEST_SWEEP)
-}
-
-fn check(thread: &Thread, connection: &Connection) {
-    let limits = &thread.shared.limits;
-    let waited = thread.now().saturating_sub(connection.since.get());
-    match connection.phase.get() {
-        Phase::Handshake if waited >= limits.headers => connection.destroy(),
-        phase @ (Phase::Fresh | Phase::Head) if waited >= limits.headers => {
-            // Browsers open connections in advance. Without any byte, there is no request to report.
-            if phase == Phase::Head {
-                thread.emit_refusal(connection, 408, "ERR_HTTP_REQUEST_TIMEOUT");
-            }
-            // The socket buffer is empty.
-            let _ = connection.stream.try_write(&thread.shared.timeout_answer);
-            connection.stream.end();
-            connection.enter_phase(Phase::Lingering, thread);
-        }
-        // `since` may be one sweep too early, and a request may have just arrived.
-        Phase::Idle
-            if waited >= limits.keep_alive + interval_of(limits)
-                && connection.stream.has_no_input() =>
-        {
-            connection.end();
-        }
-        Phase::Sending if waited >= limits.socket => connection.destroy(),
-        // `since` may be one sweep too early.
-        Phase::Lingering if waited >= LINGER + interval_of(limits) => connection.end(),
-        Phase::Streams => connection.deadline.wake_if_due(thread.now()),
-        Phase::Idle => discard_idle_link(connection, LINK_IDLE),
-        Phase::Node => connection.wake_if_answered(),
-        _ => {}
-    }
-}
-
-/// Returns the maximum idle time of links, which is shorter if descriptors are scarce.
-pub fn idle_time_of_links(shared: &Shared) -> Duration {
-    if shared.lacks_links() {
-        Duration::ZERO
-    } else if shared.accept_shortage.is_recent() {
-        SCARCE_LINK_IDLE
-    } else {
-        LINK_IDLE
-    }
-}
-
-/// Closes all idle links to free their descriptors.
-pub fn discard_idle_links(thread: &Thread) {
-    for connection in thread.all_connections() {
-        connection.wake_if_answered();
-        discard_idle_link(&connection, Duration::ZERO);
-    }
-}
-
-/// Closes idle links except the most recently used one. New connections take all freed descriptors, and Node's requests
-/// need a link.
-pub fn discard_idle_links_but_last(thread: &Thread) {
-    let all = thread.all_connections();
-    let last = all.iter().max_by_key(|connection| {
-        let link = connection.link.borrow();
-        let idle = link.as_ref().filter(|link| !link.busy.get());
-        idle.map(|link| link.idle_since.get())
-    });
-    for connection in &all {
-        if !last.is_some_and(|last| Rc::ptr_eq(last, connection)) {
-            discard_idle_link(connection, SCARCE_LINK_IDLE);
-        }
-    }
-}
-
-fn discard_idle_link(connection: &Connection, time: Duration) {
-    let mut slot = connection.link.borrow_mut();
-    slot.take_if(|link| link.is_idle_for(time));
+/// A rate limit.
+#[derive(Clone, Copy, Debug)]
+pub struct Rate {
+    /// The number of events that may happen at once.
+    pub burst: f64,
+    /// The number of additional events per second.
+    pub per_second: f64,
 }

@@ -1,21 +1,12 @@
 use std::cell::Cell;
-use std::io;
-use std::os::fd::OwnedFd;
-use std::rc::Rc;
 use std::sync::Arc;
 use std::task::Context;
 use std::time::Duration;
 
 use crate::answer_end::AnswerEnd;
-use crate::event::{Event, Handed};
-use crate::limits::LINK_IDLE;
+use crate::event::Event;
+use crate::shared::Shared;
 use crate::stream::Stream;
-use crate::thread::{Connection, Thread};
-use crate::tls::Session;
-use crate::worker::RETRY_DELAY;
-
-/// The number of attempts to open a link if no descriptors are free. They take two seconds.
-pub const LINK_ATTEMPTS: u32 = 40;
 
 /// A connection's link to Node: the engine's end of a socket pair.
 pub struct Link {
@@ -24,66 +15,36 @@ pub struct Link {
     pub relayed: Cell<u64>,
     /// Whether a request is in progress.
     pub busy: Cell<bool>,
-    /// The time when the last request finished.
+    /// The time when the last request finished, in the thread's time.
     pub idle_since: Cell<Duration>,
     id: u64,
     answer_end: Arc<AnswerEnd>,
-    thread: Rc<Thread>,
+    shared: Arc<Shared>,
 }
 
 impl Link {
-    /// Returns the connection's link for a new request. Opens a link if Node has closed it or none exists.
-    pub fn get_or_open(connection: &Connection, thread: &Rc<Thread>) -> io::Result<Rc<Self>> {
-        let mut slot = connection.link.borrow_mut();
-        // Node closes a link after each answer while it drains, and after a long idle time.
-        let reusable = slot.take().filter(|link| {
-            !thread.draining.get() && !link.is_idle_for(LINK_IDLE) && link.stream.has_no_input()
-        });
-        let link = reusable.map_or_else(|| Self::open(connection, thread), Ok)?;
-        link.busy.set(true);
-        link.answer_end.clear();
-        *slot = Some(link.clone());
-        Ok(link)
-    }
-
-    /// Like `get_or_open`, but waits for a while if no descriptors are free.
-    pub async fn wait_for(connection: &Connection, thread: &Rc<Thread>) -> io::Result<Rc<Self>> {
-        let mut _reservation = None;
-        for _ in 0..LINK_ATTEMPTS {
-            // After a failure on this thread, the next attempt is one `RETRY_DELAY` later.
-            if thread.may_open_link() || connection.link.borrow().is_some() {
-                match Self::get_or_open(connection, thread) {
-                    Err(error) if error.kind() != io::ErrorKind::NotConnected => {
-                        _reservation = Some(thread.note_link_shortage());
-                    }
-                    found => return found,
-                }
-            }
-            tokio::time::sleep(RETRY_DELAY).await;
-        }
-        Self::get_or_open(connection, thread)
-    }
-
-    fn open(connection: &Connection, thread: &Rc<Thread>) -> io::Result<Rc<Self>> {
-        let (stream, end) = Stream::pair()?;
-        let id = thread.next_id();
-        let link = Rc::new(Self {
+    /// Creates an idle link. Must precede the event for Node, because JavaScript may refer to the link immediately.
+    pub fn new(stream: Stream, id: u64, shared: &Arc<Shared>) -> Self {
+        Self {
             stream,
             relayed: Cell::new(0),
             busy: Cell::new(false),
             idle_since: Cell::default(),
             id,
-            // Must precede the event, because JavaScript may refer to the link immediately.
-            answer_end: thread.shared.answer_ends.add(id),
-            thread: thread.clone(),
-        });
-        hand_to_node(connection, thread, (id, end))?;
-        Ok(link)
+            answer_end: shared.answer_ends.add(id),
+            shared: shared.clone(),
+        }
     }
 
-    pub fn is_idle_for(&self, time: Duration) -> bool {
-        let idle = self.thread.now().saturating_sub(self.idle_since.get());
-        !self.busy.get() && idle >= time
+    /// Begins a request.
+    pub fn begin_request(&self) {
+        self.busy.set(true);
+        self.answer_end.clear();
+    }
+
+    /// Returns whether the link has been idle for `time`.
+    pub fn is_idle_for(&self, time: Duration, now: Duration) -> bool {
+        !self.busy.get() && now.saturating_sub(self.idle_since.get()) >= time
     }
 
     /// Returns whether Node has answered a request on this link.
@@ -116,45 +77,18 @@ impl Link {
     }
 
     /// Records the end of a request after `bytes` bytes. The engine may reuse the link.
-    pub fn finish_request(&self, bytes: u64) {
+    pub fn finish_request(&self, bytes: u64, now: Duration) {
         self.busy.set(false);
         self.relayed.set(self.relayed.get() + bytes);
-        self.idle_since.set(self.thread.now());
+        self.idle_since.set(now);
     }
-}
-
-/// Opens a socket pair and passes one end to Node. Returns the id of the pair and the engine's end.
-pub fn open_pair(connection: &Connection, thread: &Thread) -> io::Result<(u64, Stream)> {
-    let (stream, end) = Stream::pair()?;
-    let id = thread.next_id();
-    hand_to_node(connection, thread, (id, end))?;
-    Ok((id, stream))
-}
-
-fn hand_to_node(
-    connection: &Connection,
-    thread: &Thread,
-    (id, end): (u64, OwnedFd),
-) -> io::Result<()> {
-    let handed = Handed {
-        id,
-        end,
-        peer: connection.peer,
-        protocol: connection.stream.protocol(),
-        encryption: connection.stream.session().map(Session::handshake_info),
-        permit: connection.permit.clone(),
-    };
-    let is_sent = thread.shared.emit(Event::Handed(handed));
-    is_sent
-        .then_some(())
-        .ok_or_else(|| io::ErrorKind::NotConnected.into())
 }
 
 impl Drop for Link {
     fn drop(&mut self) {
-        self.thread.shared.answer_ends.remove(self.id);
+        self.shared.answer_ends.remove(self.id);
         if self.busy.get() {
-            self.thread.shared.emit(Event::Closed(self.id));
+            self.shared.emit(Event::Closed(self.id));
         }
     }
 }

@@ -4,13 +4,14 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::Mode;
 use socket2::{Domain, Protocol, SockAddr, Socket, Type};
 
-/// The maximum number of queued connections, as in Node.
-pub const BACKLOG: i32 = 511;
+use crate::socket::KeepsDescriptor;
+use crate::tuning::BACKLOG;
 
 /// The address of a listening socket.
 #[derive(Debug)]
@@ -166,6 +167,8 @@ impl AsRawFd for Listener {
         self.socket.as_raw_fd()
     }
 }
+
+impl KeepsDescriptor for Arc<Listener> {}
 
 impl Drop for Listener {
     fn drop(&mut self) {

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use serve_dist_core::{Answer, Kind, Table};
 
-use crate::thread::unix_time;
+use crate::time::unix_time;
 
 /// The maximum number of answer classes.
 pub const CLASSES: usize = 64;
@@ -231,6 +231,13 @@ impl Drop for ObservedAnswer {
 #[derive(Default)]
 pub struct ObservedAnswers(RefCell<VecDeque<QueuedAnswer>>);
 
+/// The number of bytes of an answer, and how many of them belong to its body.
+#[derive(Clone, Copy)]
+pub struct AnswerSize {
+    pub whole: usize,
+    pub body: usize,
+}
+
 struct QueuedAnswer {
     /// The connection's total sent bytes at the end of this answer.
     end: u64,
@@ -239,14 +246,13 @@ struct QueuedAnswer {
 }
 
 impl ObservedAnswers {
-    /// Adds an answer of `length` bytes with a body of `body` bytes after all queued answers. `taken` is the number of
-    /// bytes sent so far.
-    pub fn begin(&self, taken: u64, (length, body): (usize, usize), answer: ObservedAnswer) {
+    /// Adds an answer after all queued answers. `taken` is the number of bytes sent so far.
+    pub fn begin(&self, taken: u64, size: AnswerSize, answer: ObservedAnswer) {
         let mut queue = self.0.borrow_mut();
         let begin = queue.back().map_or(taken, |last| last.end);
         queue.push_back(QueuedAnswer {
-            end: begin + length as u64,
-            body: body as u64,
+            end: begin + size.whole as u64,
+            body: size.body as u64,
             answer,
         });
     }

@@ -1,8 +1,8 @@
 use std::io;
 use std::task::{Context, Poll, ready};
 
-use crate::send::TURN_BYTES;
 use crate::stream::Stream;
+use crate::tuning::TURN_BYTES;
 
 /// Why a pump has stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,7 +61,8 @@ impl Pump {
     pub fn poll(
         &mut self,
         cx: &mut Context,
-        (from, to): (&Stream, &Stream),
+        from: &Stream,
+        to: &Stream,
         buffer: &mut [u8],
     ) -> Poll<Stop> {
         let end = self.moved + TURN_BYTES as u64;
@@ -117,7 +118,7 @@ mod tests {
 
     use super::*;
     use crate::testing::{LIMITS, on_thread};
-    use crate::thread::READ_BUFFER;
+    use crate::tuning::READ_BUFFER;
 
     const MUCH: usize = 100 * TURN_BYTES;
 
@@ -144,8 +145,7 @@ mod tests {
             let mut buffer = vec![0; READ_BUFFER];
             loop {
                 let before = pump.moved();
-                let streams = (&from, &to);
-                let stop = poll_fn(|cx| Poll::Ready(pump.poll(cx, streams, &mut buffer))).await;
+                let stop = poll_fn(|cx| Poll::Ready(pump.poll(cx, &from, &to, &mut buffer))).await;
                 let moved = pump.moved() - before;
                 assert!(moved < (TURN_BYTES + READ_BUFFER) as u64, "{moved}");
                 if stop.is_ready() {

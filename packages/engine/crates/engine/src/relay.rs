@@ -1,14 +1,16 @@
 use std::future::poll_fn;
-use std::rc::Rc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use serve_dist_core::RequestEnd;
+use serve_dist_core::{Answer, RequestEnd};
 
+use crate::connection::{Connection, Phase};
 use crate::error_code::error_code;
 use crate::link::Link;
+use crate::links::wait_for_link;
 use crate::pump::{Pump, Stop};
-use crate::thread::{Connection, Phase, Thread, Warning};
+use crate::thread::Thread;
+use crate::warning::Warning;
 
 /// The maximum number of bytes that a client may send before Node has answered.
 const MAX_PIPELINED: usize = 16 * 1024;
@@ -26,13 +28,39 @@ pub enum RelayOutcome {
     Unreachable(&'static str),
 }
 
+/// The size of a request that Node answers.
+#[derive(Clone, Copy)]
+pub struct RequestSize {
+    /// The number of bytes of the head.
+    pub head: usize,
+    pub end: RequestEnd,
+}
+
+impl RequestSize {
+    /// Returns the size of a request whose end the engine cannot know.
+    pub fn unknown(head: usize) -> Self {
+        Self {
+            head,
+            end: RequestEnd::Open,
+        }
+    }
+
+    /// Returns the size of a request that has an answer in the table.
+    pub fn of(answer: &Answer) -> Self {
+        Self {
+            head: answer.consumed,
+            end: answer.request_end(),
+        }
+    }
+}
+
 /// Relays the request at the start of `pending` to Node, and the answer to the client. `pending` then contains the
 /// bytes that the client sent after the request.
 pub async fn relay(
-    thread: &Rc<Thread>,
+    thread: &Thread,
     connection: &Connection,
     pending: &mut Vec<u8>,
-    request: (usize, RequestEnd),
+    request: RequestSize,
 ) -> RelayOutcome {
     // Node may close an idle link while it is reused. This cannot happen on a new link, so one retry suffices.
     match try_relay(thread, connection, pending, request).await {
@@ -45,19 +73,20 @@ pub async fn relay(
 
 /// Returns `None` if Node closed an idle link before it read the request. `pending` then contains the request again.
 async fn try_relay(
-    thread: &Rc<Thread>,
+    thread: &Thread,
     connection: &Connection,
     pending: &mut Vec<u8>,
-    (head, end): (usize, RequestEnd),
+    request: RequestSize,
 ) -> Option<RelayOutcome> {
-    connection.enter_phase(Phase::Node, thread);
-    let link = match Link::wait_for(connection, thread).await {
+    connection.enter_phase(Phase::Node, thread.now());
+    let link = match wait_for_link(connection, thread).await {
         Ok(link) => link,
         Err(error) => {
             thread.warn(Warning::NodeUnreachable, &error);
             return Some(RelayOutcome::Unreachable(error_code(&error)));
         }
     };
+    let RequestSize { head, end } = request;
     let request_length = match end {
         RequestEnd::Plain { body } => (head as u64).saturating_add(body),
         RequestEnd::Open => u64::MAX,
@@ -91,7 +120,7 @@ async fn try_relay(
     let can_go_on = !relay.is_tunnel && relay.upload == Upload::Done;
     let outcome = match end {
         RelayEnd::Complete => {
-            link.finish_request(moved);
+            link.finish_request(moved, thread.now());
             return Some(RelayOutcome::Reusable);
         }
         RelayEnd::NotRead => None,
@@ -193,7 +222,7 @@ impl Relay<'_> {
     /// Returns whether the answer ends here. Node must report its end at once only if something waits for it.
     fn ends(&self, cx: &Context) -> bool {
         let moved = self.down.moved();
-        if self.pipelined.is_empty() && !self.client_has_ended && !self.thread.draining.get() {
+        if self.pipelined.is_empty() && !self.client_has_ended && !self.thread.is_draining() {
             self.link.ends_at(moved)
         } else {
             self.link.ends_at_or_wakes(moved, cx)
@@ -203,9 +232,9 @@ impl Relay<'_> {
     /// Relays input of the client. Returns `false` if the client has disconnected.
     fn poll_up(&mut self, cx: &mut Context) -> bool {
         if self.upload == Upload::Moving {
-            let streams = (&self.connection.stream, &self.link.stream);
-            let buffer = &mut self.thread.buffer.borrow_mut();
-            match self.up.poll(cx, streams, buffer) {
+            let (from, to) = (&self.connection.stream, &self.link.stream);
+            let buffer = &mut self.thread.buffers.input.borrow_mut();
+            match self.up.poll(cx, from, to, buffer) {
                 Poll::Pending => return true,
                 Poll::Ready(Stop::SourceFailed) => return false,
                 Poll::Ready(Stop::SinkFailed) => self.upload = Upload::Failed,
@@ -227,7 +256,7 @@ impl Relay<'_> {
         if self.upload == Upload::Failed && self.can_repeat && !self.node_has_ended {
             return true;
         }
-        let buffer = &mut self.thread.buffer.borrow_mut();
+        let buffer = &mut self.thread.buffers.input.borrow_mut();
         while !self.client_has_ended && self.pipelined.len() < MAX_PIPELINED {
             let space = MAX_PIPELINED - self.pipelined.len();
             match self.connection.stream.poll_read(cx, &mut buffer[..space]) {
@@ -253,11 +282,9 @@ impl Relay<'_> {
         if self.node_has_ended {
             return true;
         }
-        let streams = (&self.link.stream, &self.connection.stream);
-        match self
-            .down
-            .poll(cx, streams, &mut self.thread.buffer.borrow_mut())
-        {
+        let (from, to) = (&self.link.stream, &self.connection.stream);
+        let buffer = &mut self.thread.buffers.input.borrow_mut();
+        match self.down.poll(cx, from, to, buffer) {
             Poll::Pending => true,
             Poll::Ready(Stop::SinkFailed) => false,
             Poll::Ready(stop) => {
@@ -304,7 +331,7 @@ impl Relay<'_> {
         };
         if phase != self.connection.phase.get() || self.moved != self.down.moved() {
             self.moved = self.down.moved();
-            self.connection.enter_phase(phase, self.thread);
+            self.connection.enter_phase(phase, self.thread.now());
         }
     }
 }

@@ -7,13 +7,12 @@ use bytes::{Buf, Bytes};
 use serve_dist_core::Parts;
 use tokio::task::{spawn_blocking, yield_now};
 
+use crate::connection::{Connection, Phase};
 use crate::event::Event;
 use crate::streamed_file::StreamedFile;
-use crate::thread::{Connection, Phase, READ_BUFFER, Thread};
+use crate::thread::Thread;
+use crate::tuning::{READ_BUFFER, TURN_BYTES};
 
-/// The number of bytes that a connection may send before other connections proceed. Otherwise, a fast reader of large
-/// bodies would block the thread.
-pub const TURN_BYTES: usize = 512 * 1024;
 /// The number of bytes of a streamed file that counts as progress, as in Node's engine. For other bodies, one byte
 /// counts.
 const MIN_STREAM_PROGRESS: u64 = 48 * 1024;
@@ -21,8 +20,12 @@ const MIN_STREAM_PROGRESS: u64 = 48 * 1024;
 /// The source of a body.
 pub enum Body<'a> {
     Memory(&'a Parts<'a>),
-    /// A copy in a file, and the position of the body in it.
-    Copy(&'a Parts<'a>, &'a Arc<OwnedFd>, u64),
+    Copy {
+        parts: &'a Parts<'a>,
+        file: &'a Arc<OwnedFd>,
+        /// The position of the body in the file.
+        start: u64,
+    },
 }
 
 /// The part of an answer that the socket has not accepted. The rest of a copied body needs no memory.
@@ -64,11 +67,11 @@ pub fn write_head_and_body(
     body: &Body,
 ) -> io::Result<Option<UnsentAnswer>> {
     let stream = &connection.stream;
-    let (Body::Memory(parts) | Body::Copy(parts, ..)) = body;
+    let (Body::Memory(parts) | Body::Copy { parts, .. }) = body;
     let of_body = parts.body.len().min(TURN_BYTES);
     let taken = match body {
         Body::Memory(parts) => stream.try_write_both(head, &parts.body[..of_body])?,
-        Body::Copy(_, file, start) => match stream.try_write_before_file(head)? {
+        Body::Copy { file, start, .. } => match stream.try_write_before_file(head)? {
             taken if taken < head.len() => taken,
             taken => taken + stream.try_send_file(file, *start, of_body)?,
         },
@@ -89,7 +92,7 @@ impl Body<'_> {
     fn unsent(&self, sent: usize) -> UnsentBody {
         match self {
             Self::Memory(parts) => UnsentBody::Memory(parts.rest_of_body(sent)),
-            Self::Copy(parts, file, start) => UnsentBody::Copy {
+            Self::Copy { parts, file, start } => UnsentBody::Copy {
                 file: Arc::clone(file),
                 start: start + sent as u64,
                 length: parts.body.len() - sent,
@@ -112,12 +115,12 @@ impl UnsentAnswer {
 
     /// Sends everything. The sweep closes the connection if there is no progress.
     pub async fn send(self, thread: &Thread, connection: &Connection) -> io::Result<()> {
-        connection.enter_phase(Phase::Sending, thread);
+        connection.enter_phase(Phase::Sending, thread.now());
         send_all(thread, connection, self.head).await?;
         match self.body {
             UnsentBody::Memory(body) => send_all(thread, connection, body).await,
             UnsentBody::Streamed { file, length } => {
-                stream_file(thread, connection, (&file, length)).await
+                stream_file(thread, connection, &file, length).await
             }
             UnsentBody::Copy {
                 file,
@@ -151,7 +154,8 @@ async fn send_all(thread: &Thread, connection: &Connection, mut bytes: Bytes) ->
 async fn stream_file(
     thread: &Thread,
     connection: &Connection,
-    (file, length): (&Arc<StreamedFile>, u64),
+    file: &Arc<StreamedFile>,
+    length: u64,
 ) -> io::Result<()> {
     let (mut at, mut noted) = (0, 0);
     let mut is_read = false;
@@ -159,7 +163,7 @@ async fn stream_file(
     while at < length {
         await_turn(connection).await;
         let attempt = || {
-            let buffer = &mut thread.buffer.borrow_mut();
+            let buffer = &mut thread.buffers.input.borrow_mut();
             let count = buffer
                 .len()
                 .min(usize::try_from(length - at).unwrap_or(usize::MAX));
@@ -189,7 +193,7 @@ async fn stream_file(
                 is_read = true;
             }
             Err(error) if error.kind() == io::ErrorKind::InvalidData => {
-                connection.enter_phase(Phase::Sending, thread);
+                connection.enter_phase(Phase::Sending, thread.now());
                 let Some(verified) = file.verify().await.filter(|now| *now != state) else {
                     let path = file.path().to_owned();
                     thread.shared.emit(Event::Changed(path));
@@ -201,7 +205,7 @@ async fn stream_file(
         }
         if at - noted >= MIN_STREAM_PROGRESS {
             noted = at;
-            connection.enter_phase(Phase::Sending, thread);
+            connection.enter_phase(Phase::Sending, thread.now());
         }
     }
     Ok(())
@@ -223,7 +227,7 @@ async fn send_some(
 ) -> io::Result<usize> {
     await_turn(connection).await;
     let taken = poll_fn(|cx| connection.stream.poll_send(cx, count, &attempt)).await?;
-    connection.enter_phase(Phase::Sending, thread);
+    connection.enter_phase(Phase::Sending, thread.now());
     Ok(taken)
 }
 

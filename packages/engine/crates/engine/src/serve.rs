@@ -3,16 +3,17 @@ use std::io;
 use std::rc::Rc;
 use std::task::ready;
 
-use serve_dist_core::{Answer, Parts, RequestEnd, Step, decide};
+use serve_dist_core::{Answer, Parts, Step, decide};
 
-use crate::body_file::MIN_FILE_BODY;
+use crate::answers::Answers;
+use crate::connection::{Connection, Phase};
 use crate::http2;
-use crate::limits::LINGER;
-use crate::relay::{RelayOutcome, relay};
+use crate::observe::AnswerSize;
+use crate::relay::{RelayOutcome, RequestSize, relay};
 use crate::send::{Body, UnsentAnswer, await_turn, has_had_turn, write, write_head_and_body};
-use crate::shared::Answers;
-use crate::thread::{Connection, Phase, Thread};
+use crate::thread::Thread;
 use crate::tls::Protocol;
+use crate::tuning::{LINGER, MIN_FILE_BODY};
 
 /// The maximum size of a body that is copied after its head. One buffer is cheaper to send than two.
 const MAX_INLINE_BODY: usize = 4096;
@@ -30,7 +31,7 @@ enum NextStep {
     /// Process the bytes that have already arrived.
     Continue,
     /// Relay the first request to Node.
-    HandOver(usize, RequestEnd),
+    HandOver(RequestSize),
     /// Close the connection after the last answer.
     Close,
     /// Close the connection after a timeout answer.
@@ -47,8 +48,7 @@ pub async fn serve(thread: &Rc<Thread>, connection: &Connection) {
     }
     let may_send_more = match connection.stream.protocol() {
         Protocol::Http1 => {
-            thread.update_now();
-            connection.enter_phase(Phase::Fresh, thread);
+            connection.enter_phase(Phase::Fresh, thread.update_now());
             serve_requests(thread, connection, &mut Vec::new()).await
         }
         Protocol::Http2 => Box::pin(http2::serve(thread, connection)).await,
@@ -81,9 +81,9 @@ async fn serve_requests(
                 update_phase(thread, connection, true, pending);
                 (unsent, next)
             }
-            NextStep::HandOver(head, end) => {
-                match Box::pin(relay(thread, connection, pending, (head, end))).await {
-                    RelayOutcome::Reusable if thread.draining.get() && pending.is_empty() => {
+            NextStep::HandOver(request) => {
+                match Box::pin(relay(thread, connection, pending, request)).await {
+                    RelayOutcome::Reusable if thread.is_draining() && pending.is_empty() => {
                         return Ok(true);
                     }
                     RelayOutcome::Reusable => {
@@ -107,14 +107,14 @@ async fn serve_requests(
                 let is_over = connection.stream.sent_bytes() <= INITIAL_WINDOW
                     && pending.is_empty()
                     && !connection.stream.has_unread();
-                return Ok(thread.draining.get() || !is_over);
+                return Ok(thread.is_draining() || !is_over);
             }
             NextStep::Refused => return Ok(true),
             NextStep::End => return Ok(false),
         };
         if let Some(unsent) = unsent {
             unsent.send(thread, connection).await?;
-            connection.settle(thread);
+            settle(thread, connection);
             update_phase(thread, connection, true, pending);
         }
     }
@@ -127,7 +127,7 @@ async fn read(
     pending: &mut Vec<u8>,
 ) -> io::Result<(Option<UnsentAnswer>, NextStep)> {
     poll_fn(|cx| {
-        let buffer = &mut thread.buffer.borrow_mut();
+        let buffer = &mut thread.buffers.input.borrow_mut();
         let count = ready!(connection.stream.poll_read(cx, buffer))?;
         if connection.phase.get() == Phase::Lingering {
             // The time limit has passed.
@@ -139,7 +139,7 @@ async fn read(
             let next = if has_only_empty_lines(pending) {
                 NextStep::End
             } else {
-                NextStep::HandOver(pending.len(), RequestEnd::Open)
+                NextStep::HandOver(RequestSize::unknown(pending.len()))
             };
             return Ok((None, next)).into();
         }
@@ -165,7 +165,7 @@ fn answer(
     connection: &Connection,
     input: &[u8],
 ) -> io::Result<(usize, Option<UnsentAnswer>, NextStep)> {
-    let out = &mut *thread.out.borrow_mut();
+    let out = &mut *thread.buffers.output.borrow_mut();
     let clock = &*thread.clock.borrow();
     out.clear();
     let mut consumed = 0;
@@ -175,11 +175,11 @@ fn answer(
         }
         let answers = thread.shared.answers.load();
         let Some(table) = &answers.table else {
-            break NextStep::HandOver(input.len() - consumed, RequestEnd::Open);
+            break NextStep::HandOver(RequestSize::unknown(input.len() - consumed));
         };
         let found = match decide(&input[consumed..], table, &answers.hosts) {
             Step::Partial => break NextStep::Read,
-            Step::HandOver { head, end } => break NextStep::HandOver(head, end),
+            Step::HandOver { head, end } => break NextStep::HandOver(RequestSize { head, end }),
             Step::Answer(found) => found,
         };
         if thread
@@ -187,16 +187,16 @@ fn answer(
             .as_ref()
             .is_some_and(|observer| observer.is_full())
         {
-            break NextStep::HandOver(found.consumed, found.request_end());
+            break NextStep::HandOver(RequestSize::of(&found));
         }
         let file = table.file(&found);
         let streamed = file.and_then(|(number, _)| answers.bodies.streamed(number));
         if file.is_some() && streamed.is_none() {
-            break NextStep::HandOver(found.consumed, found.request_end());
+            break NextStep::HandOver(RequestSize::of(&found));
         }
         let request = &input[consumed..][..found.consumed];
         consumed += found.consumed;
-        let closes = found.closes || thread.draining.get();
+        let closes = found.closes || thread.is_draining();
         if closes {
             connection.stream.expect_end();
         }
@@ -206,12 +206,12 @@ fn answer(
         out.extend_from_slice(parts.tail);
         if let Some(observer) = &thread.observer {
             let of_body = file.map_or(parts.body.len(), |(_, length)| length as usize);
-            let lengths = (out.len() - begin + of_body, of_body);
-            connection.observe(
-                (observer, answers.labels.of(table, &found)),
-                lengths,
-                request,
-            );
+            let size = AnswerSize {
+                whole: out.len() - begin + of_body,
+                body: of_body,
+            };
+            let label = answers.labels.of(table, &found);
+            connection.observe(observer, label, size, request);
         }
         if let (Some(file), Some((_, length))) = (streamed, file) {
             let next = if closes {
@@ -241,7 +241,7 @@ fn answer(
                 &body_source(&parts, &found, &answers, connection),
             )?
         };
-        connection.settle(thread);
+        settle(thread, connection);
         out.clear();
         if closes || unsent.is_some() || has_had_turn(connection) {
             let next = if closes {
@@ -257,8 +257,15 @@ fn answer(
     } else {
         write(connection, out)?
     };
-    connection.settle(thread);
+    settle(thread, connection);
     Ok((consumed, unsent, next))
+}
+
+/// Ends the observation of all answers that are completely sent.
+fn settle(thread: &Thread, connection: &Connection) {
+    if thread.observer.is_some() {
+        connection.settle();
+    }
 }
 
 /// Returns the source of a body that is not copied after its head.
@@ -273,21 +280,23 @@ fn body_source<'a>(
     copies
         .filter(|_| is_sent_as_file)
         .and_then(|copies| copies.find(found.representation))
-        .map_or(Body::Memory(parts), |(file, start)| {
-            Body::Copy(parts, file, start)
+        .map_or(Body::Memory(parts), |(file, start)| Body::Copy {
+            parts,
+            file,
+            start,
         })
 }
 
 /// Sends the end and discards input for a while. Otherwise, a reset could discard the end of the answer (RFC 9112
 /// §9.6).
 async fn linger(thread: &Thread, connection: &Connection) {
-    connection.enter_phase(Phase::Lingering, thread);
+    connection.enter_phase(Phase::Lingering, thread.now());
     connection.stream.end();
     let discard = poll_fn(|cx| {
         while let Ok(1..) = ready!(
             connection
                 .stream
-                .poll_read(cx, &mut thread.buffer.borrow_mut())
+                .poll_read(cx, &mut thread.buffers.input.borrow_mut())
         ) {}
         ().into()
     });
@@ -299,9 +308,9 @@ async fn linger(thread: &Thread, connection: &Connection) {
 fn update_phase(thread: &Thread, connection: &Connection, has_answered: bool, pending: &[u8]) {
     let is_between_requests = has_answered || connection.phase.get() == Phase::Idle;
     if has_only_empty_lines(pending) && is_between_requests {
-        connection.enter_phase(Phase::Idle, thread);
+        connection.enter_phase(Phase::Idle, thread.now());
     } else if is_between_requests {
-        connection.enter_phase(Phase::Head, thread);
+        connection.enter_phase(Phase::Head, thread.now());
     } else {
         connection.phase.set(Phase::Head);
     }

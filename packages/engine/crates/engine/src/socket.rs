@@ -193,13 +193,20 @@ impl Socket {
     }
 }
 
+/// An owner of a descriptor that keeps it open, and never replaces it, until it is dropped.
+pub trait KeepsDescriptor: AsRawFd {}
+
+impl KeepsDescriptor for OwnedFd {}
+
 /// Registers a descriptor with the event loop.
-#[expect(
-    deprecated,
-    reason = "the replacement is unsafe because an owner could close its descriptor; these owners do not"
-)]
-pub fn watch<Owner: AsRawFd>(owner: Owner, interest: Interest) -> io::Result<AsyncFd<Owner>> {
-    AsyncFd::with_interest(owner, interest)
+#[expect(unsafe_code, reason = "there is no safe function for it")]
+pub fn watch<Owner: KeepsDescriptor>(
+    owner: Owner,
+    interest: Interest,
+) -> io::Result<AsyncFd<Owner>> {
+    // SAFETY: `KeepsDescriptor` requires what this function requires. Its two implementations contain an `OwnedFd` that
+    // no other code can reach mutably.
+    Ok(unsafe { AsyncFd::register_with_interest(owner, interest) }?)
 }
 
 #[cfg(target_os = "linux")]

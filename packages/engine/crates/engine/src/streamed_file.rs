@@ -9,7 +9,7 @@ use rustix::fs::{Mode, OFlags, open};
 use tokio::sync::Mutex;
 use tokio::task::spawn_blocking;
 
-use crate::thread::READ_BUFFER;
+use crate::tuning::READ_BUFFER;
 
 /// An open file of the build whose body is not in memory. All answers share it.
 pub struct StreamedFile {

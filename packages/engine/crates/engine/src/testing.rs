@@ -10,13 +10,15 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::UnixStream;
 use tokio::runtime::{Builder, LocalOptions};
 
-use crate::accept::ConnectionPermit;
+use crate::accept::open;
+use crate::answers::Answers;
+use crate::counters::ConnectionPermit;
 use crate::event::{Event, EventSink, Handed};
-use crate::http2::Rate;
-use crate::limits::sweep;
+use crate::limits::{Limits, Rate};
 use crate::observe::{BuildLabels, Observations};
-use crate::shared::{Answers, Limits, Shared};
+use crate::shared::Shared;
 use crate::stream::Stream;
+use crate::sweep::sweep;
 use crate::thread::Thread;
 
 pub const LONG: Duration = Duration::from_secs(30);
@@ -108,14 +110,14 @@ pub fn on_observed_thread(
 ) {
     let (sender, events) = channel();
     let event_sink: EventSink = Box::new(move |event| sender.send(event).is_ok());
-    let observed = (limits, observations.into());
-    run(observed, event_sink, async |thread| {
+    run(limits, observations.into(), event_sink, async |thread| {
         test(thread, &events).await
     });
 }
 
 pub fn run(
-    (limits, observations): (Limits, Option<Observations>),
+    limits: Limits,
+    observations: Option<Observations>,
     event_sink: EventSink,
     test: impl AsyncFnOnce(&Rc<Thread>),
 ) {
@@ -126,7 +128,7 @@ pub fn run(
         observations,
         event_sink,
     ));
-    shared.answers.store(Arc::new(answers()));
+    shared.answers.set(answers());
     let runtime = Builder::new_current_thread()
         .enable_all()
         .build_local(LocalOptions::default());
@@ -144,9 +146,9 @@ pub fn run(
 /// Connects a client that sends `request`.
 pub async fn client(thread: &Rc<Thread>, request: &str) -> UnixStream {
     let (ours, theirs) = Stream::pair().expect("descriptors are available");
-    let permit =
-        ConnectionPermit::new(&thread.shared, &Arc::default()).expect("a permit is available");
-    thread.open(ours, None, permit);
+    let counters = &thread.shared.counters;
+    let permit = ConnectionPermit::new(counters, LIMITS.maximum_connections, &Arc::default());
+    open(thread, ours, None, permit.expect("a permit is available"));
     let mut client = stream(theirs);
     client
         .write_all(request.as_bytes())
@@ -187,7 +189,7 @@ pub async fn read_all(stream: &mut UnixStream) -> String {
 }
 
 /// Sends an answer from Node's end, and reports that it ends at byte `end` of the link.
-pub async fn answer(node: &mut UnixStream, (thread, id, end): (&Rc<Thread>, u64, u64), text: &str) {
+pub async fn answer(node: &mut UnixStream, thread: &Thread, id: u64, end: u64, text: &str) {
     node.write_all(text.as_bytes())
         .await
         .expect("the link is open");

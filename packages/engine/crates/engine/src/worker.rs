@@ -6,23 +6,28 @@ use std::time::Duration;
 use tokio::runtime::{Builder, LocalOptions};
 use tokio::sync::mpsc::UnboundedReceiver;
 
-use crate::accept::{Acceptor, WorkerHandle};
+use crate::accept::{Acceptor, AcceptorParts, Command, accept_all, receive};
 use crate::drain::drain;
-use crate::limits::{discard_idle_links, discard_idle_links_but_last, sweep};
-use crate::listen::Listener;
 use crate::restart_on_panic::restart_on_panic;
-use crate::shared::{Command, Shared};
-use crate::thread::{Thread, Warning, unix_time};
+use crate::shared::Shared;
+use crate::sweep::sweep;
+use crate::thread::Thread;
+use crate::time::unix_time;
 
-/// The delay before the next attempt after a shortage of descriptors.
-pub const RETRY_DELAY: Duration = Duration::from_millis(50);
+/// The parts of a thread, made before it starts.
+pub struct WorkerParts {
+    /// The number of this thread, and the number of all threads.
+    pub number: u64,
+    pub threads: u64,
+    pub commands: UnboundedReceiver<Command>,
+    /// Only the first thread accepts.
+    pub acceptor: Option<AcceptorParts>,
+}
 
 /// Runs a thread of the engine. Returns an error if it cannot start.
 pub fn run_worker(
     shared: Arc<Shared>,
-    acceptor_parts: Option<(Arc<Listener>, Vec<WorkerHandle>)>,
-    commands: UnboundedReceiver<Command>,
-    (number, threads): (u64, u64),
+    parts: WorkerParts,
     report_start: impl FnOnce(),
 ) -> io::Result<()> {
     let runtime = Builder::new_current_thread()
@@ -31,19 +36,17 @@ pub fn run_worker(
         .max_blocking_threads(4)
         .build_local(LocalOptions::default())?;
     runtime.block_on(async {
-        let thread = Rc::new(Thread::new(shared, number, threads));
+        let thread = Rc::new(Thread::new(shared, parts.number, parts.threads));
         let (clock, sweeper) = (thread.clone(), thread.clone());
         tokio::task::spawn_local(async move {
-            restart_on_panic(&clock.shared, || update_clock(&clock)).await;
+            restart_on_panic(&clock.shared.counters, || update_clock(&clock)).await;
         });
         tokio::task::spawn_local(async move {
-            restart_on_panic(&sweeper.shared, || sweep(&sweeper)).await;
+            restart_on_panic(&sweeper.shared.counters, || sweep(&sweeper)).await;
         });
-        let acceptor = acceptor_parts
-            .map(|(listener, workers)| Acceptor::new(listener, workers))
-            .transpose()?;
+        let acceptor = parts.acceptor.map(Acceptor::new).transpose()?;
         report_start();
-        run(&thread, acceptor, commands).await;
+        run(&thread, acceptor, parts.commands).await;
         Ok(())
     })
 }
@@ -53,10 +56,11 @@ async fn run(
     acceptor: Option<Acceptor>,
     mut commands: UnboundedReceiver<Command>,
 ) {
+    let counters = &thread.shared.counters;
     let grace_period = tokio::select! {
         biased;
-        command = restart_on_panic(&thread.shared, async || run_commands(thread, &mut commands).await) => command,
-        () = restart_on_panic(&thread.shared, || accept_all(thread, acceptor.as_ref())) => None,
+        command = restart_on_panic(counters, async || run_commands(thread, &mut commands).await) => command,
+        () = restart_on_panic(counters, || accept_all(thread, acceptor.as_ref())) => None,
     };
     if let Some(grace_period) = grace_period {
         tokio::select! {
@@ -76,58 +80,11 @@ async fn run_commands(
     loop {
         match commands.recv().await {
             // If the system cannot watch the socket, the connection is dropped and the client must retry.
-            Some(Command::Serve(accepted)) => drop(thread.serve_accepted(accepted)),
+            Some(Command::Serve(accepted)) => drop(receive(thread, accepted)),
             Some(Command::Drain(grace_period)) => return Some(grace_period),
             Some(Command::Stop) | None => return None,
         }
     }
-}
-
-async fn accept_all(thread: &Rc<Thread>, acceptor: Option<&Acceptor>) {
-    let Some(acceptor) = acceptor else {
-        return std::future::pending().await;
-    };
-    loop {
-        // Let other tasks run during many new connections. Links have priority over them if descriptors are scarce.
-        tokio::task::coop::consume_budget().await;
-        let Ok(mut guard) = acceptor.listener().readable().await else {
-            return;
-        };
-        acceptor.yield_to_other_processes(thread).await;
-        while thread.shared.lacks_links() {
-            discard_idle_links(thread);
-            tokio::time::sleep(RETRY_DELAY).await;
-        }
-        match acceptor.accept_one(thread) {
-            // Let the other processes that share the queue accept, too.
-            Ok(()) if acceptor.listener().get_ref().is_shared() => tokio::task::yield_now().await,
-            Ok(()) => {}
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                acceptor.note_queue_empty();
-                guard.clear_ready();
-            }
-            Err(error) if is_client_error(&error) => {}
-            // No descriptors or no memory are available.
-            Err(error) => {
-                thread.warn(Warning::AcceptFailed, &error);
-                thread.shared.accept_shortage.note();
-                discard_idle_links_but_last(thread);
-                tokio::time::sleep(RETRY_DELAY).await;
-            }
-        }
-    }
-}
-
-/// Returns whether the error only concerns the accepted client, such as a client that has disconnected.
-pub fn is_client_error(error: &io::Error) -> bool {
-    use io::ErrorKind::{ConnectionAborted, ConnectionReset, Interrupted, PermissionDenied};
-    [
-        ConnectionAborted,
-        ConnectionReset,
-        Interrupted,
-        PermissionDenied,
-    ]
-    .contains(&error.kind())
 }
 
 /// Updates the date of answers at the start of each second.

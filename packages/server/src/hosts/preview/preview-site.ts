@@ -1,4 +1,5 @@
-import { manifestMissing, OperatorError } from '@serve-dist/manifest'
+import { existsSync } from 'node:fs'
+import { buildNotFound, manifestMissing, OperatorError } from '@serve-dist/manifest'
 import { findProxying } from '../../site/redirects.ts'
 import type { Site } from '../../site/site.ts'
 import type { Forward } from '../../proxy/forward.ts'
@@ -40,7 +41,8 @@ export async function createPreviewSite(
 
   await current()
   if (seen === undefined) {
-    warn(options.logger, directory, manifestMissing(directory).problems)
+    const { problems } = existsSync(directory) ? manifestMissing(directory) : buildNotFound(directory)
+    warn(options.logger, directory, problems)
   }
   return current
 }

@@ -1,6 +1,10 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::build_index::{
+    FLAG_HAS_DELTAS, FLAG_HAS_HINTS, HEADER, REPRESENTATION, RESOURCE, RULE_SHIFT, TEMPLATE,
+};
+use crate::head::{DICTIONARY, LAST_MODIFIED, LENGTH, TAG};
 use crate::testing::{HOST, SAMPLES, Sample, table_of};
 use crate::{AcceptedValues, Step, decide};
 
@@ -300,4 +304,26 @@ fn answers_a_protected_resource_only_with_a_value_that_its_rule_accepts() {
     for (rule, value) in [(1, "Basic YTpi"), (0, "Basic YTpj"), (3, "Basic YTpj")] {
         assert!(opened.with_authorization(rule, value.as_bytes()).is_none());
     }
+}
+
+#[test]
+fn has_the_same_numbers_as_typescript() {
+    let binding = include_str!("../../../../src/binding.ts");
+    for line in [
+        format!("resource: {RESOURCE},"),
+        format!("representation: {REPRESENTATION},"),
+        format!("template: {TEMPLATE},"),
+        format!("hasDeltas: {FLAG_HAS_DELTAS},"),
+        format!("hasHints: {FLAG_HAS_HINTS},"),
+        format!("engineRuleUnit = {}\n", 1 << RULE_SHIFT),
+        format!("engineNodeChoice = {NODE_CHOICE}\n"),
+        format!("entityTag: '\\u{TAG:04}',"),
+        format!("contentLength: '\\u{LENGTH:04}',"),
+        format!("lastModified: '\\u{LAST_MODIFIED:04}',"),
+        format!("useAsDictionary: '\\u{DICTIONARY:04}',"),
+    ] {
+        assert!(binding.contains(&line), "{line}");
+    }
+    assert_eq!(NO_SLAB, 0xff_ff_ff_ff);
+    assert!(binding.contains("noSlab = 0xff_ff_ff_ff\n"));
 }

@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use h2::{Reason, SendStream};
 
-use super::body_chunk::{BodyChunk, Payload};
+use crate::http2::body_chunk::{BodyChunk, Payload};
+use crate::tuning::MIN_PROGRESS;
 
 /// A body that h2 does not have completely yet.
 struct Body {
@@ -12,14 +13,17 @@ struct Body {
     payload: Rc<Payload>,
     /// The number of bytes that h2 has.
     queued: usize,
-    /// The time of the last progress.
-    since: Duration,
-    /// The bytes that the session had sent by then.
-    sent: u64,
+    /// The last progress.
+    progress: Progress,
 }
 
-/// The number of bytes that counts as progress of the whole session. A stream may wait while other streams proceed.
-pub const MIN_PROGRESS: u64 = 64 * 1024;
+/// A time, and the number of bytes that the session had sent by then.
+#[derive(Clone, Copy)]
+pub struct Progress {
+    /// In the thread's time.
+    pub at: Duration,
+    pub sent: u64,
+}
 
 /// The unfinished bodies of a session, oldest first.
 #[derive(Default)]
@@ -29,23 +33,18 @@ pub struct Bodies {
 
 impl Bodies {
     /// Sends as much as the client's window allows. `poll` sends the rest.
-    pub fn send(
-        &mut self,
-        (mut to, payload): (SendStream<BodyChunk>, Rc<Payload>),
-        (now, sent): (Duration, u64),
-    ) {
+    pub fn send(&mut self, mut to: SendStream<BodyChunk>, payload: Rc<Payload>, now: Progress) {
         let length = payload.len();
         to.reserve_capacity(length);
         if to.capacity() >= length {
             // Fails only if the client has reset the stream.
-            let _ = to.send_data(BodyChunk::Table(payload, 0, length), true);
+            let _ = to.send_data(BodyChunk::of_table(payload, 0, length), true);
         } else {
             self.all.push(Body {
                 to,
                 payload,
                 queued: 0,
-                since: now,
-                sent,
+                progress: now,
             });
         }
     }
@@ -57,17 +56,17 @@ impl Bodies {
 
     /// Returns the time of the oldest progress.
     pub fn oldest_wait(&self) -> Option<Duration> {
-        self.all.iter().map(|body| body.since).min()
+        self.all.iter().map(|body| body.progress.at).min()
     }
 
     /// Sends as much as the windows allow. Returns whether it sent anything.
-    pub fn poll(&mut self, cx: &mut Context, (now, sent): (Duration, u64)) -> bool {
+    pub fn poll(&mut self, cx: &mut Context, now: Progress) -> bool {
         let mut has_sent = false;
         self.all.retain_mut(|body| {
             let before = body.queued;
             let is_pending = body.poll(cx);
-            if body.queued > before || sent >= body.sent + MIN_PROGRESS {
-                (body.since, body.sent) = (now, sent);
+            if body.queued > before || now.sent >= body.progress.sent + MIN_PROGRESS {
+                body.progress = now;
             }
             has_sent |= body.queued > before;
             is_pending
@@ -78,7 +77,7 @@ impl Bodies {
     /// Resets bodies without progress since `then`.
     pub fn cancel_idle_since(&mut self, then: Duration) {
         self.all.retain_mut(|body| {
-            let is_late = body.since <= then;
+            let is_late = body.progress.at <= then;
             if is_late {
                 body.to.send_reset(Reason::CANCEL);
             }
@@ -118,7 +117,7 @@ impl Body {
                 let start = self.queued;
                 self.queued += count;
                 let is_last = self.queued == length;
-                let chunk = BodyChunk::Table(self.payload.clone(), start, self.queued);
+                let chunk = BodyChunk::of_table(self.payload.clone(), start, self.queued);
                 if self.to.send_data(chunk, is_last).is_err() || is_last {
                     return false;
                 }

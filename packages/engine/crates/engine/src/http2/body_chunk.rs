@@ -3,7 +3,7 @@ use std::rc::Rc;
 
 use bytes::{Buf, Bytes};
 
-use super::wire::Flow;
+use crate::http2::wire::Flow;
 use crate::observe::ObservedAnswer;
 
 /// The body of a table answer, counted as pending until h2 drops it.
@@ -19,7 +19,11 @@ pub struct Payload {
 /// Part of a body. h2 sends it without a copy.
 pub enum BodyChunk {
     /// A range of a table answer's body.
-    Table(Rc<Payload>, usize, usize),
+    Table {
+        payload: Rc<Payload>,
+        start: usize,
+        end: usize,
+    },
     /// Part of a relayed body.
     Relayed(Bytes),
 }
@@ -60,6 +64,16 @@ impl Drop for Payload {
     }
 }
 
+impl BodyChunk {
+    pub fn of_table(payload: Rc<Payload>, start: usize, end: usize) -> Self {
+        Self::Table {
+            payload,
+            start,
+            end,
+        }
+    }
+}
+
 impl Buf for BodyChunk {
     fn remaining(&self) -> usize {
         self.chunk().len()
@@ -67,14 +81,18 @@ impl Buf for BodyChunk {
 
     fn chunk(&self) -> &[u8] {
         match self {
-            Self::Table(payload, start, end) => &payload.bytes[*start..*end],
+            Self::Table {
+                payload,
+                start,
+                end,
+            } => &payload.bytes[*start..*end],
             Self::Relayed(bytes) => bytes,
         }
     }
 
     fn advance(&mut self, count: usize) {
         match self {
-            Self::Table(payload, start, _) => {
+            Self::Table { payload, start, .. } => {
                 *start += count;
                 payload.note_sent(count);
             }

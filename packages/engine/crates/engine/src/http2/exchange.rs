@@ -5,17 +5,16 @@ use std::rc::Rc;
 use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
-use h2::client::ResponseFuture;
+use h2::client::{ResponseFuture, SendRequest};
 use h2::server::SendResponse;
-use h2::{Error, Reason, RecvStream, SendStream, StreamId};
+use h2::{Error, Reason, RecvStream, SendStream};
 use http::header::{HOST, HeaderValue};
 use http::uri::{Authority, Scheme};
 use http::{Method, Request, Response, Uri, Version};
 
-use super::bodies::MIN_PROGRESS;
-use super::body_chunk::BodyChunk;
-use super::node_session::Sender;
-use super::wire::Flow;
+use crate::http2::body_chunk::BodyChunk;
+use crate::http2::wire::Flow;
+use crate::tuning::MIN_PROGRESS;
 
 /// Why a body is incomplete. A missing reason means that the whole session has ended.
 enum ExchangeError {
@@ -29,35 +28,11 @@ enum ExchangeError {
     Stalled,
 }
 
-/// Tracks whether Node has sent the end of an answer.
-struct AnswerEnd<'a> {
-    node: &'a Flow,
-    stream: u32,
-}
-
-impl<'a> AnswerEnd<'a> {
-    fn expect(node: &'a Flow, stream: StreamId) -> Self {
-        let stream = stream.as_u32();
-        node.ends.borrow_mut().track(stream);
-        Self { node, stream }
-    }
-
-    fn has_arrived(&self) -> bool {
-        self.node.ends.borrow().has_arrived(self.stream)
-    }
-}
-
-impl Drop for AnswerEnd<'_> {
-    fn drop(&mut self) {
-        self.node.ends.borrow_mut().forget(self.stream);
-    }
-}
-
 /// Relays a request to Node and the answer to the client. Relays both bodies concurrently, including trailers.
 pub async fn exchange(
     request: Request<RecvStream>,
     mut respond: SendResponse<BodyChunk>,
-    (node, node_flow): Sender,
+    node: SendRequest<BodyChunk>,
     flow: Rc<Flow>,
 ) {
     let (parts, mut upload) = request.into_parts();
@@ -77,7 +52,6 @@ pub async fn exchange(
         respond.send_reset(Reason::REFUSED_STREAM);
         return;
     };
-    let end = AnswerEnd::expect(&node_flow, to_node.stream_id());
     let is_uploaded = Cell::new(!has_body);
     let result = {
         let upload = async {
@@ -88,7 +62,7 @@ pub async fn exchange(
             let reset = poll_fn(|cx| to_node.poll_reset(cx)).await;
             Err(ExchangeError::Sink(reset.ok()))
         };
-        let download = answer(response, &mut respond, (&flow, &end));
+        let download = answer(response, &mut respond, &flow);
         tokio::pin!(upload, download);
         let (mut is_uploading, mut is_answered) = (true, false);
         loop {
@@ -156,7 +130,7 @@ fn swap_directions(result: Result<(), ExchangeError>) -> Result<(), ExchangeErro
 async fn answer(
     mut from_node: ResponseFuture,
     respond: &mut SendResponse<BodyChunk>,
-    (flow, end): (&Flow, &AnswerEnd<'_>),
+    flow: &Flow,
 ) -> Result<(), ExchangeError> {
     let response = poll_fn(|cx| poll_response(cx, &mut from_node, respond)).await?;
     let (parts, mut download) = response.into_parts();
@@ -166,7 +140,7 @@ async fn answer(
     if is_whole {
         return Ok(());
     }
-    pipe(&mut download, &mut to_client, Some((flow, end))).await
+    pipe(&mut download, &mut to_client, Some(flow)).await
 }
 
 /// Waits for the head of Node's answer, and relays informational responses (103).
@@ -187,14 +161,13 @@ fn poll_response(
         .map_err(|error| source_error(&error))
 }
 
-/// Relays a body and its trailers. Buffers at most one chunk.
+/// Relays a body and its trailers. Buffers at most one chunk. Without a `flow`, the receiver is Node.
 async fn pipe(
     from: &mut RecvStream,
     to: &mut SendStream<BodyChunk>,
-    answer: Option<(&Flow, &AnswerEnd<'_>)>,
+    flow: Option<&Flow>,
 ) -> Result<(), ExchangeError> {
-    let (flow, end) = answer.unzip();
-    while let Some(mut chunk) = poll_fn(|cx| poll_chunk(cx, from, (to, end))).await? {
+    while let Some(mut chunk) = poll_fn(|cx| poll_chunk(cx, from, to)).await? {
         while !chunk.is_empty() {
             to.reserve_capacity(chunk.len());
             let capacity = wait_for_capacity(to, flow).await?;
@@ -211,8 +184,8 @@ async fn pipe(
     }
     match poll_fn(|cx| from.poll_trailers(cx)).await {
         Ok(Some(trailers)) => send(to.send_trailers(trailers)),
-        Err(error) if !is_end(&error, end) => Err(source_error(&error)),
-        _ => send(to.send_data(BodyChunk::Relayed(Bytes::new()), true)),
+        Err(error) => Err(source_error(&error)),
+        Ok(None) => send(to.send_data(BodyChunk::Relayed(Bytes::new()), true)),
     }
 }
 
@@ -224,15 +197,13 @@ fn send(result: Result<(), Error>) -> Result<(), ExchangeError> {
 fn poll_chunk(
     cx: &mut Context,
     from: &mut RecvStream,
-    (to, end): (&mut SendStream<BodyChunk>, Option<&AnswerEnd>),
+    to: &mut SendStream<BodyChunk>,
 ) -> Poll<Result<Option<Bytes>, ExchangeError>> {
     if let Poll::Ready(reset) = to.poll_reset(cx) {
         return Poll::Ready(Err(ExchangeError::Sink(reset.ok())));
     }
-    match ready!(from.poll_data(cx)).transpose() {
-        Err(error) if !is_end(&error, end) => Poll::Ready(Err(source_error(&error))),
-        chunk => Poll::Ready(Ok(chunk.unwrap_or(None))),
-    }
+    let chunk = ready!(from.poll_data(cx)).transpose();
+    Poll::Ready(chunk.map_err(|error| source_error(&error)))
 }
 
 /// Waits for send capacity. Without a `flow`, the receiver is Node, which has its own time limits.
@@ -274,14 +245,6 @@ fn poll_capacity(
             capacity => return Poll::Ready(Ok(capacity)),
         }
     }
-}
-
-/// Returns whether Node's answer was complete before the reset. A server may reset an unread upload with `NO_ERROR`
-/// after its answer (RFC 9113 §8.1).
-fn is_end(error: &Error, end: Option<&AnswerEnd>) -> bool {
-    error.is_reset()
-        && error.reason() == Some(Reason::NO_ERROR)
-        && end.is_some_and(AnswerEnd::has_arrived)
 }
 
 fn source_error(error: &Error) -> ExchangeError {

@@ -1,5 +1,6 @@
-use std::collections::HashMap;
 use std::time::Duration;
+
+use crate::limits::Rate;
 
 /// The length of the connection preface (RFC 9113 §3.4).
 const PREFACE: usize = 24;
@@ -14,22 +15,11 @@ const PING: u8 = 6;
 const CONTINUATION: u8 = 9;
 /// The flag of SETTINGS and PING that marks a reply.
 const ACK: u8 = 1;
-/// The flag of DATA and HEADERS that ends a stream.
-const END_STREAM: u8 = 1;
 
 /// Bytes of requests and sent bytes together must be at least an eighth of the received bytes, with a credit of 1 MiB.
 /// nginx uses the same numbers.
 const MIN_REQUEST_SHARE: u64 = 8;
 const FREE_BYTES: u64 = 1024 * 1024;
-
-/// A rate limit.
-#[derive(Clone, Copy, Debug)]
-pub struct Rate {
-    /// The number of events that may happen at once.
-    pub burst: f64,
-    /// The number of additional events per second.
-    pub per_second: f64,
-}
 
 /// A token bucket that refills over time.
 struct TokenBucket {
@@ -121,7 +111,7 @@ impl FrameLimiter {
     }
 
     /// Counts received frames. Returns whether they exceed a limit. `sent` is the number of bytes sent to the client.
-    pub fn exceeds_limits(&mut self, mut bytes: &[u8], (now, sent): (Duration, u64)) -> bool {
+    pub fn exceeds_limits(&mut self, mut bytes: &[u8], now: Duration, sent: u64) -> bool {
         let mut is_exceeded = false;
         self.received += bytes.len() as u64;
         while let Some([_, _, _, kind, flags, ..]) = self.heads.next(&mut bytes) {
@@ -139,43 +129,6 @@ impl FrameLimiter {
     }
 }
 
-/// Records which streams a server has ended. h2 does not report the end if a reset follows immediately.
-#[derive(Default)]
-pub struct StreamEnds {
-    heads: FrameHeads,
-    /// Whether each tracked stream has ended.
-    streams: HashMap<u32, bool>,
-}
-
-impl StreamEnds {
-    /// Starts to track a stream.
-    pub fn track(&mut self, stream: u32) {
-        self.streams.insert(stream, false);
-    }
-
-    /// Returns whether the stream has ended.
-    pub fn has_arrived(&self, stream: u32) -> bool {
-        self.streams.get(&stream) == Some(&true)
-    }
-
-    /// Stops tracking a stream.
-    pub fn forget(&mut self, stream: u32) {
-        self.streams.remove(&stream);
-    }
-
-    /// Parses bytes that the server has sent.
-    pub fn read(&mut self, mut bytes: &[u8]) {
-        while let Some([_, _, _, kind, flags, stream @ ..]) = self.heads.next(&mut bytes) {
-            if (kind == DATA || kind == HEADERS)
-                && flags & END_STREAM != 0
-                && let Some(has_ended) = self.streams.get_mut(&u32::from_be_bytes(stream))
-            {
-                *has_ended = true;
-            }
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -185,11 +138,11 @@ mod tests {
         per_second: 1.0,
     };
 
-    const START: (Duration, u64) = (Duration::ZERO, 0);
+    const START: Duration = Duration::ZERO;
 
     fn frames() -> FrameLimiter {
         let mut frames = FrameLimiter::new(FEW, FEW);
-        assert!(!frames.exceeds_limits(&[0; PREFACE], START));
+        assert!(!frames.exceeds_limits(&[0; PREFACE], START, 0));
         frames
     }
 
@@ -206,11 +159,11 @@ mod tests {
             let mut frames = frames();
             let bytes = frame(kind, 0, 8);
             let found: Vec<_> = (0..3)
-                .map(|_| frames.exceeds_limits(&bytes, START))
+                .map(|_| frames.exceeds_limits(&bytes, START, 0))
                 .collect();
             assert_eq!(found, [false, false, true]);
-            assert!(!frames.exceeds_limits(&bytes, (Duration::from_secs(1), 0)));
-            assert!(frames.exceeds_limits(&bytes, (Duration::from_secs(1), 0)));
+            assert!(!frames.exceeds_limits(&bytes, Duration::from_secs(1), 0));
+            assert!(frames.exceeds_limits(&bytes, Duration::from_secs(1), 0));
         }
     }
 
@@ -220,7 +173,7 @@ mod tests {
         let many = |kind: u8, length: u8| frame(kind, 0, length).repeat(10_000);
         let is_exceeded = |bytes: &[u8], sent: u64| {
             let mut frames = frames();
-            (1..100).any(|round| frames.exceeds_limits(bytes, (Duration::ZERO, round * sent)))
+            (1..100).any(|round| frames.exceeds_limits(bytes, START, round * sent))
         };
         assert!(is_exceeded(&many(WINDOW_UPDATE, 4), 0));
         assert!(!is_exceeded(&many(WINDOW_UPDATE, 4), 20_000));
@@ -235,27 +188,8 @@ mod tests {
             frame(PING, ACK, 8),
             frame(SETTINGS, ACK, 0),
         ] {
-            assert!(!(0..5).any(|_| frames.exceeds_limits(&bytes, START)));
+            assert!(!(0..5).any(|_| frames.exceeds_limits(&bytes, START, 0)));
         }
-    }
-
-    #[test]
-    fn records_the_ends_of_tracked_streams() {
-        let mut ends = StreamEnds::default();
-        ends.track(1);
-        for not_yet in [
-            frame(SETTINGS, ACK, 0),
-            frame(DATA, 0, 3),
-            frame(HEADERS, 4, 3),
-        ] {
-            ends.read(&not_yet);
-        }
-        assert!(!ends.has_arrived(1));
-        ends.read(&frame(DATA, END_STREAM, 3));
-        assert!(ends.has_arrived(1));
-        ends.forget(1);
-        ends.read(&frame(HEADERS, END_STREAM | 4, 3));
-        assert!(!ends.has_arrived(1));
     }
 
     #[test]
@@ -266,7 +200,7 @@ mod tests {
             let mut count = || {
                 let pieces = bytes.chunks(size);
                 pieces
-                    .filter(|piece| frames.exceeds_limits(piece, START))
+                    .filter(|piece| frames.exceeds_limits(piece, START, 0))
                     .count()
             };
             assert_eq!([count(), count(), count()], [0, 0, 1], "pieces of {size}");

@@ -6,12 +6,13 @@ use std::time::Duration;
 
 use h2::client::{Builder, Connection, SendRequest};
 
-use super::body_chunk::BodyChunk;
-use super::wire::{Flow, Wire};
-use super::{REMEMBERED_RESETS, RESETS_REMEMBERED};
-use crate::link::open_pair;
+use crate::connection::Connection as Client;
+use crate::http2::body_chunk::BodyChunk;
+use crate::http2::wire::{Flow, Wire};
+use crate::links::open_pair;
 use crate::stream::Stream;
-use crate::thread::{self, Thread};
+use crate::thread::Thread;
+use crate::tuning::{REMEMBERED_RESETS, RESETS_REMEMBERED};
 
 /// The receive window of an answer in bytes. A socket of Node buffers as much.
 const WINDOW: u32 = 32 * 1024;
@@ -19,13 +20,9 @@ const MIN_WINDOW: u32 = 4 * 1024;
 /// The receive windows of all answers together, while each has more than the minimum.
 const ALL_WINDOWS: usize = 32 * 1024 * 1024;
 
-/// Sends requests to Node.
-pub type Sender = (SendRequest<BodyChunk>, Rc<Flow>);
-
 /// An HTTP/2 session with Node for the streams of one client.
 pub struct NodeSession {
     send: SendRequest<BodyChunk>,
-    flow: Rc<Flow>,
     connection: Pin<Box<Connection<Wire<Box<Stream>>, BodyChunk>>>,
     window: u32,
     /// The time when its last stream ended.
@@ -34,12 +31,8 @@ pub struct NodeSession {
 
 impl NodeSession {
     /// Opens a session.
-    pub fn open(
-        cx: &mut Context,
-        thread: &Rc<Thread>,
-        client: &thread::Connection,
-    ) -> io::Result<Self> {
-        let (_, stream) = open_pair(client, thread)?;
+    pub fn open(cx: &mut Context, thread: &Rc<Thread>, client: &Client) -> io::Result<Self> {
+        let stream = open_pair(client, thread)?;
         let streams = thread.shared.limits.streams_at_once;
         let window = window_among(thread.shared.relayed_streams.count());
         let flow = Flow::new(thread, None);
@@ -59,7 +52,6 @@ impl NodeSession {
         match pin!(builder.handshake(wire)).poll(cx) {
             Poll::Ready(Ok((send, connection))) => Ok(Self {
                 send,
-                flow,
                 connection: Box::pin(connection),
                 window,
                 idle_since: thread.now(),
@@ -70,7 +62,7 @@ impl NodeSession {
 
     /// Returns a sender, or `None` if the session accepts no more requests. `streams` is the number of answers that share
     /// the memory.
-    pub fn sender(&mut self, cx: &mut Context, streams: usize) -> Option<Sender> {
+    pub fn sender(&mut self, cx: &mut Context, streams: usize) -> Option<SendRequest<BodyChunk>> {
         let window = window_among(streams);
         let is_other = window >= 2 * self.window || window <= self.window / 2;
         // Fails while the previous window is not acknowledged.
@@ -79,7 +71,7 @@ impl NodeSession {
         }
         match self.send.poll_ready(cx) {
             Poll::Ready(Err(_)) => None,
-            _ => Some((self.send.clone(), self.flow.clone())),
+            _ => Some(self.send.clone()),
         }
     }
 

@@ -10,11 +10,11 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::sync::Notify;
 
-use super::frames::{FrameLimiter, StreamEnds};
+use crate::http2::frames::FrameLimiter;
 use crate::observe::ObservedAnswer;
-use crate::send::TURN_BYTES;
 use crate::stream::Stream;
 use crate::thread::Thread;
+use crate::tuning::TURN_BYTES;
 
 /// The maximum number of bytes to gather before a write. Fewer writes mean fewer packets and larger TLS records.
 const MAX_GATHERED: usize = 64 * 1024;
@@ -37,8 +37,6 @@ pub struct Flow {
     blocked_since: Cell<Option<Duration>>,
     unblocked: Notify,
     frames: RefCell<Option<FrameLimiter>>,
-    /// The ended streams of a session with Node.
-    pub ends: RefCell<StreamEnds>,
     /// The number of table answers that h2 has not completely sent.
     pending_answers: Cell<usize>,
     /// Answers whose last bytes are in `out`.
@@ -62,7 +60,6 @@ impl Flow {
             blocked_since: Cell::new(None),
             unblocked: Notify::new(),
             frames: RefCell::new(frames),
-            ends: RefCell::default(),
             pending_answers: Cell::new(0),
             written: RefCell::default(),
             must_close: Cell::new(false),
@@ -107,13 +104,13 @@ impl Flow {
     /// Counts a pending answer.
     pub fn begin_answer(&self) {
         let before = self.pending_answers.replace(self.pending_answers() + 1);
-        self.thread.stream_quota.add(before);
+        self.thread.http2.stream_quota.add(before);
     }
 
     /// Removes a pending answer.
     pub fn drop_answer(&self) {
         let before = self.pending_answers.replace(self.pending_answers() - 1);
-        self.thread.stream_quota.remove(before, before - 1);
+        self.thread.http2.stream_quota.remove(before, before - 1);
     }
 
     /// Completes the answer at the end of the turn, unless the connection fails before.
@@ -168,7 +165,7 @@ impl Flow {
 
     fn return_buffer(&self, out: &mut Vec<u8>) {
         if out.capacity() > 0 {
-            self.thread.out.replace(take(out));
+            self.thread.buffers.output.replace(take(out));
         }
     }
 
@@ -181,7 +178,7 @@ impl Flow {
         if self.out.borrow().len() + bytes.len() <= MAX_GATHERED {
             let out = &mut *self.out.borrow_mut();
             if out.capacity() == 0 {
-                *out = self.thread.out.take();
+                *out = self.thread.buffers.output.take();
                 out.clear();
                 out.reserve(MAX_GATHERED);
             }
@@ -228,12 +225,13 @@ impl Flow {
         }
     }
 
-    /// Inspects received frames.
+    /// Counts the received frames of a client.
     fn inspect(&self, bytes: &[u8]) {
-        let Some(frames) = &mut *self.frames.borrow_mut() else {
-            return self.ends.borrow_mut().read(bytes);
-        };
-        if frames.exceeds_limits(bytes, (self.thread.now(), self.sent.get())) {
+        let frames = &mut *self.frames.borrow_mut();
+        if frames
+            .as_mut()
+            .is_some_and(|frames| frames.exceeds_limits(bytes, self.thread.now(), self.sent.get()))
+        {
             self.must_close.set(true);
         }
     }
@@ -275,7 +273,7 @@ impl<S: Deref<Target = Stream> + Unpin> AsyncRead for Wire<S> {
     ) -> Poll<io::Result<()>> {
         let Flow { thread, active, .. } = &*self.flow;
         // Reading directly into `buffer` would require clearing it first.
-        let space = &mut thread.buffer.borrow_mut();
+        let space = &mut thread.buffers.input.borrow_mut();
         let most = buffer.remaining().min(space.len());
         let count = ready!(self.stream.poll_read(cx, &mut space[..most]))?;
         active.set(thread.now());

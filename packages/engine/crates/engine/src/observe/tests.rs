@@ -1,6 +1,7 @@
 use std::rc::Rc;
 
 use super::{CLASSES, Observations, TOTALS};
+use crate::answers::Answers;
 use crate::testing::{
     BODY, HIT, LAST_HIT, LIMITS, OK_CLASS, OTHER_CLASS, SHORT, client, handed, on_observed_thread,
     on_thread, read, read_all,
@@ -76,7 +77,7 @@ fn record(sent: usize, class: u8, is_aborted: bool, request: &str) -> Record {
 }
 
 async fn wait_until_closed(thread: &Rc<Thread>) {
-    while !thread.connections.borrow().is_empty() {
+    while !thread.connections.is_empty() {
         tokio::time::sleep(SHORT).await;
     }
 }
@@ -108,7 +109,7 @@ fn keeps_the_class_of_an_answer_after_the_table_changes() {
         let same = "GET /a HTTP/1.1\r\nHost: x\r\nIf-None-Match: \"x\"\r\n\r\n";
         let mut client = client(thread, &[same, LAST_HIT].concat()).await;
         tokio::time::sleep(SHORT).await;
-        thread.shared.answers.store(std::sync::Arc::default());
+        thread.shared.answers.set(Answers::default());
         read_all(&mut client).await;
         assert_eq!(counts(thread), ([2, 0, 7, BODY as i64], [1, 1]));
         assert_eq!(take_records(thread)[0], record(0, OTHER_CLASS, false, same));

@@ -1,0 +1,45 @@
+use super::*;
+
+#[test]
+fn sends_answers_in_h2_before_it_drains() {
+    on_thread(LIMITS, async |thread, _events| {
+        shorten_body(thread);
+        let mut raw = raw(thread);
+        raw.write_all(&greedy(8)).await.expect("the engine reads");
+        let mut bytes = vec![0; 100];
+        raw.read_exact(&mut bytes)
+            .await
+            .expect("the engine answers");
+        let mut drained = pin!(drain(thread, None, LONG));
+        timeout(2 * GOAWAY_TIMEOUT, &mut drained)
+            .await
+            .expect_err("the drain waits for the client");
+        let ((), ended) = tokio::join!(drained, raw.read_to_end(&mut bytes));
+        ended.expect("the session ends");
+        let bodies = frames_of(&bytes).into_iter().filter(|frame| frame.0 == 0);
+        assert_eq!(bodies.map(|frame| frame.1).sum::<usize>(), 8 * SHORTER);
+    });
+}
+
+#[test]
+fn resets_bodies_after_the_grace_period() {
+    on_thread(LIMITS, async |thread, _events| {
+        let mut send = connect(thread, 0).await;
+        let response = get(&mut send, "/a").await.expect("the engine answers");
+        let drained = drain(thread, None, GOAWAY_TIMEOUT + SHORT);
+        let (came, ()) = tokio::join!(read(response.into_body()), drained);
+        let error = came.expect_err("the body is incomplete");
+        assert_eq!(reason(&error), Some(Reason::INTERNAL_ERROR));
+    });
+}
+
+#[test]
+fn drains_without_waiting_for_a_silent_client() {
+    on_thread(LIMITS, async |thread, _events| {
+        let _raw = raw(thread);
+        tokio::task::yield_now().await;
+        timeout(3 * NEW_CONNECTION, drain(thread, None, LONG))
+            .await
+            .expect("the drain does not wait for the client");
+    });
+}
