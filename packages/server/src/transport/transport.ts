@@ -56,7 +56,7 @@ export interface EngineAnswers {
     readonly byDuration: Float64Array
     /** Internal errors. */
     readonly panics: number
-    /** Connections that were closed because too many were open. */
+    /** Connections that were closed immediately, because the engine or the system had too many. */
     readonly dropped: number
   }
   /** Takes the answers that have ended since the last call. They are parsed lazily. */

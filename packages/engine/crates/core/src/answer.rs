@@ -26,7 +26,7 @@ impl Answer {
     }
 }
 
-/// The status code of an answer.
+/// The status code of an answer. The engine compares it in `table.rs`, `head_cache.rs`, `observe.rs` and `request.rs`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// 200 OK.

@@ -1,7 +1,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// The counters of connections that JavaScript reads.
+/// The counters of connections that JavaScript reads. `observe.rs` counts answers.
 #[derive(Default)]
 pub struct Counters {
     /// The number of open connections.

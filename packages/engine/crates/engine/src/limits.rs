@@ -1,11 +1,11 @@
 use std::time::Duration;
 
-/// Limits for connections.
+/// Limits for connections. Their values are in `connection-limits.ts` and `http2-limits.ts` of the server.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// The time for the head of a request.
+    /// The time for the head of a request, or for a TLS handshake.
     pub headers: Duration,
-    /// The time between requests.
+    /// The time between requests, or for the beginning of an HTTP/2 session.
     pub keep_alive: Duration,
     /// The time without progress of an answer.
     pub socket: Duration,
@@ -21,9 +21,9 @@ pub struct Limits {
     pub streams_at_once: u32,
     /// The maximum number of pending HTTP/2 answers of the process.
     pub maximum_streams: usize,
-    /// The rate of canceled and refused streams per client.
+    /// The rate of canceled and refused streams per HTTP/2 session.
     pub resets: Rate,
-    /// The rate of PING and SETTINGS frames per client.
+    /// The rate of PING and SETTINGS frames per HTTP/2 session.
     pub control_frames: Rate,
 }
 
