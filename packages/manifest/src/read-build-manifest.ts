@@ -1,5 +1,5 @@
 import { readFile, stat } from 'node:fs/promises'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { isNotFoundError, reasonOf } from '@serve-dist/foundation/files/file-error'
 // A separate file, because code that answers requests must not import file system code.
 import {
@@ -23,9 +23,9 @@ import {
  */
 export async function readBuildManifest(directory: string): Promise<Manifest> {
   const found = await stat(directory).catch((cause: unknown) => {
-    throw isNotFoundError(cause) ? buildNotFound(directory, { cause }) : unreadable(directory, cause)
+    throw isNotFoundError(cause) ? buildNotFound(resolve(directory), { cause }) : unreadable(directory, cause)
   })
-  if (!found.isDirectory()) throw buildNotFound(directory)
+  if (!found.isDirectory()) throw buildNotFound(resolve(directory))
   // A running or killed compression step may not have written all variants.
   if ((await readIfThere(join(directory, pendingPath))) !== undefined) {
     throw buildUnfinished(directory, await readIfThere(join(directory, recordPath)))

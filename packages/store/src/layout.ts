@@ -93,7 +93,7 @@ export interface HistoryRow {
   readonly number: number
   /** The id of the build. */
   readonly id: string
-  /** The time of the publish by the store's clock: ISO 8601, UTC. It is never before that of an earlier row. */
+  /** The time of the publish or rollback by the store's clock: ISO 8601, UTC. It is never before that of an earlier row. */
   readonly published: string
   /** The time at which the next row replaced this one. Absent in the first row. */
   readonly superseded?: string

@@ -1,5 +1,6 @@
 import type { StoreBackend, Stoppable } from './backend.ts'
 import { sumBytes } from './sum-bytes.ts'
+import { publishedOf } from './history/next-history.ts'
 import { readHead } from './history/swap-history.ts'
 import type { HistoryRow } from './layout.ts'
 import { readBuilds } from './read-builds.ts'
@@ -8,13 +9,15 @@ import { readBuilds } from './read-builds.ts'
 export interface Generation {
   readonly id: string
   readonly isCurrent: boolean
-  /** The time of its last publish or rollback: ISO 8601, UTC. */
+  /** The time of its last publish: ISO 8601, UTC. */
   readonly published: string
+  /** The time of the rollback that made it current the last time, if it was a rollback. */
+  readonly restored?: string
   /** The time at which another build replaced it. Absent for the current build. */
   readonly superseded?: string
   /** Whether a rollback made it current the last time. */
   readonly isRestored: boolean
-  /** The number of distinct files, without variants. */
+  /** The number of files that a server sends, without variants. */
   readonly files: number
   /** The number of bytes of its files, variants and deltas, with each blob counted once. */
   readonly bytes: number
@@ -41,17 +44,19 @@ export async function listGenerations(
   for (const blobs of builds.blobs.values()) {
     for (const { sha256 } of blobs) holders.set(sha256, (holders.get(sha256) ?? 0) + 1)
   }
-  const describe = ({ id, number, published, superseded, restores }: HistoryRow): Generation => {
+  const describe = (row: HistoryRow): Generation => {
+    const { id, number, superseded, restores } = row
     const blobs = builds.blobs.get(id) ?? []
     const isMissing = builds.missing.has(id)
     const problem = isMissing ? 'the store does not have its manifest' : builds.unreadable.get(id)?.message
     return {
       id,
       isCurrent: number === history[0]?.number,
-      published,
+      published: publishedOf(head.history, row),
+      ...(restores !== undefined && { restored: row.published }),
       ...(superseded !== undefined && { superseded }),
       isRestored: restores !== undefined,
-      files: builds.generations.get(id)?.originals.size ?? 0,
+      files: builds.generations.get(id)?.files ?? 0,
       bytes: sumBytes(blobs),
       ownBytes: sumBytes(blobs.filter(({ sha256 }) => holders.get(sha256) === 1)),
       ...(problem !== undefined && { problem }),

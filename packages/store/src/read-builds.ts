@@ -1,4 +1,4 @@
-import { type Manifest, OperatorError } from '@serve-dist/manifest'
+import { type Manifest, OperatorError, servedFiles } from '@serve-dist/manifest'
 import { forEachConcurrently } from '@serve-dist/foundation/concurrency/for-each-concurrently'
 import type { StoreBackend, Stoppable } from './backend.ts'
 import { deltaBlobsOf, deltasKey, deltasPrefix } from './deltas/deltas-document.ts'
@@ -8,6 +8,8 @@ import { readDeltas, readGeneration } from './read-documents.ts'
 
 /** The blobs of a build. */
 export interface GenerationBlobs {
+  /** The number of files that a server sends. */
+  readonly files: number
   readonly blobs: readonly NamedBlob[]
   /** The digests of its files, without variants. */
   readonly originals: ReadonlySet<string>
@@ -87,7 +89,7 @@ export async function readBuilds(
 
 /** Shares equal blobs between builds to save memory. */
 function withShared(
-  { blobs: own, originals }: GenerationBlobs,
+  { blobs: own, originals, files }: GenerationBlobs,
   known: Map<string, NamedBlob>,
 ): GenerationBlobs {
   const blobs = own.map((blob) => {
@@ -97,11 +99,15 @@ function withShared(
     return blob
   })
   const digests = blobs.map(({ sha256 }) => sha256).filter((sha256) => originals.has(sha256))
-  return { blobs, originals: new Set(digests) }
+  return { blobs, originals: new Set(digests), files }
 }
 
 /** Returns the blobs that a manifest names. */
 export function generationBlobsOf(manifest: Manifest): GenerationBlobs {
   const files = manifest.files.filter(({ runtime }) => runtime !== true)
-  return { blobs: blobsOf(manifest), originals: new Set(files.map(({ sha256 }) => sha256)) }
+  return {
+    files: servedFiles(manifest).length,
+    blobs: blobsOf(manifest),
+    originals: new Set(files.map(({ sha256 }) => sha256)),
+  }
 }

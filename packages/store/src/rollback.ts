@@ -4,7 +4,7 @@ import type { StoreBackend, Stoppable } from './backend.ts'
 import { type ChangeOptions, maximumAttempts, resolveChangeOptions } from './change-options.ts'
 import { requireConditionalWrites } from './require-conditional-writes.ts'
 import { findGeneration } from './find-generation.ts'
-import { selectRowToRestore, withRestored } from './history/next-history.ts'
+import { publishedOf, selectRowToRestore, withRestored } from './history/next-history.ts'
 import { readHead, swapHistory } from './history/swap-history.ts'
 import { blobsOf, type History, type HistoryRow } from './layout.ts'
 import { isListed, listBlobs } from './list-objects.ts'
@@ -28,7 +28,7 @@ export interface RollbackOptions extends Pick<
 export interface RollbackSummary {
   /** The id of the build that is current now. */
   readonly id: string
-  /** The time of the publish or rollback that this rollback restores. */
+  /** The time of the publish that this rollback restores: ISO 8601, UTC. */
   readonly published: string
   /** The id of the previous current build. Absent if nothing changed. */
   readonly replaced?: string
@@ -56,8 +56,8 @@ export async function rollback(store: StoreBackend, options: RollbackOptions = {
     if (current !== undefined && found?.number !== current.number) break
     current = found
     const row = expectRow(head.history, options.to, store.place)
-    const { id, published } = row
-    const summary = { id, published, isDryRun: resolved.isDryRun }
+    const { id } = row
+    const summary = { id, published: publishedOf(head.history, row), isDryRun: resolved.isDryRun }
     if (id === current?.id) return { ...summary, requests: observed.requests }
     try {
       await expectWhole(observed, { id, history: head.history }, resolved)

@@ -23,6 +23,10 @@ export function findActiveInstance(
   return marks.find(({ framework }) => framework !== undefined) ?? marks[0]
 }
 
+/** The problem of a second instance. */
+export const listedTwice =
+  'serveDist() is in "plugins" more than once, and only one instance works. Remove the others.'
+
 /** Packages of plugins that also compress, by the name of their plugin. */
 const compressors: ReadonlyMap<string, string> = new Map([
   ['vite:compression', 'vite-plugin-compression'],
@@ -53,9 +57,7 @@ export function findOrderProblems(
     )
   }
   if (plugins.some(isOther)) {
-    problems.unshift(
-      'serveDist() is in "plugins" more than once, and only one instance works. Remove the others.',
-    )
+    problems.unshift(listedTwice)
   }
   return problems.map((problem) => `[${pluginName}] ${problem}`)
 }

@@ -162,6 +162,8 @@ nested.onmessage = async ({ data }) => postMessage([stage, data, (await import('
   test('is rejected without the option "env"', async () => {
     const project = await createProject(workers)
     await expect(build(project)).rejects.toThrow('has no values. Declare them in the option "env"')
+    const twice = { plugins: [serveDist(), serveDist(options)] }
+    await expect(build(project, twice)).rejects.toThrow('serveDist() is in "plugins" more than once')
   })
 
   test('is rejected in a watched build until the code is fixed', async () => {

@@ -30,6 +30,12 @@ describe('createProgressLine', () => {
     expect(written).toEqual(['\r\u001B[2Kcompressing 50 % · 12/42 files · 5.0/10.0 MB', '\r\u001B[2K'])
   })
 
+  test('shows small sizes in kB', () => {
+    const { stream, written } = terminal(true)
+    createProgressLine(stream, 'uploading').update({ ...half, bytes: 40, totalBytes: 12_345 })
+    expect(written[0]).toContain(' · 0.0/12.3 kB')
+  })
+
   test('draws at most ten times per second', () => {
     const { stream, written } = terminal(true)
     const line = createProgressLine(stream, 'compressing')

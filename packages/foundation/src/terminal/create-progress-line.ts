@@ -58,11 +58,9 @@ export function createProgressLine(stream: NodeJS.WriteStream, activity: string)
 
 function lineOf({ files, totalFiles, bytes, totalBytes }: Progress): string {
   const percent = totalBytes === 0 ? 100 : Math.floor((bytes / totalBytes) * 100)
-  return `${percent} % · ${files}/${totalFiles} files · ${megabytes(bytes)}/${megabytes(totalBytes)} MB`
-}
-
-function megabytes(bytes: number): string {
-  return (bytes / 1e6).toFixed(1)
+  const [size, unit] = totalBytes < 1e6 ? [1000, 'kB'] : [1e6, 'MB']
+  const done = `${(bytes / size).toFixed(1)}/${(totalBytes / size).toFixed(1)} ${unit}`
+  return `${percent} % · ${files}/${totalFiles} files · ${done}`
 }
 
 function duration(seconds: number): string {

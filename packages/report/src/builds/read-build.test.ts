@@ -1,6 +1,6 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { dirname, join, relative } from 'node:path'
 import { manifestPath, pendingPath, stringifyManifest } from '@serve-dist/manifest'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { readBuild } from './read-build.ts'
@@ -45,9 +45,11 @@ describe('readBuild', () => {
     await expect(readBuild(folder)).rejects.toThrow('the build ended without its compression')
   })
 
-  test('names a missing folder', async () => {
+  test('names the absolute path of a missing folder', async () => {
     const folder = join(await makeFolder(), 'dist')
-    await expect(readBuild(folder)).rejects.toThrow(`${folder}: the folder does not exist. Build first`)
+    await expect(readBuild(relative(process.cwd(), folder))).rejects.toThrow(
+      `${folder}: the folder does not exist. Build first`,
+    )
   })
 
   test('names the file and every invalid field', async () => {

@@ -87,8 +87,7 @@ export interface ComparisonSummary {
   /** The size: `sent by default: 212.40 kB, +1.20 kB (+0.6 %)` */
   readonly weight: string
   /**
-   * The files: `2 files changed, 1 new, 1 removed; 12 the same, 3 noise (below 64 B, and below 0.1 % or of equal
-   * length)`
+   * The files: `2 files changed, 1 new, 1 removed; 12 the same, 3 noise (each below 64 B)`
    */
   readonly files: string
 }
@@ -98,8 +97,7 @@ export function summarizeComparison(comparison: BuildComparison): ComparisonSumm
   const { noise, totals, files } = comparison
   const { sent } = totals.total
   const count = (state: FileState): number => files.filter((file) => file.state === state).length
-  const limits = `below ${noise.bytes} B, and below ${noise.percent} % or of equal length`
-  const ofNoise = count('noise') > 0 ? `, ${count('noise')} noise (${limits})` : ''
+  const ofNoise = count('noise') > 0 ? `, ${count('noise')} noise (each below ${noise.bytes} B)` : ''
   return {
     weight: `sent by default: ${formatSize(sent.after)}, ${formatChange(sent)}`,
     files: `${formatCount(count('changed'), 'file')} changed, ${count('new')} new, ${count('removed')} removed; ${count('same')} the same${ofNoise}`,

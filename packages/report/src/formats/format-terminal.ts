@@ -1,5 +1,6 @@
 import type { Download, Manifest } from '@serve-dist/manifest'
 import { type Cell, cell, layOutTable, paint } from '@serve-dist/foundation/terminal/text-table'
+import { wrapText } from '@serve-dist/foundation/terminal/wrap-text'
 import type { BuildReport } from './create-report.ts'
 import { describeBudget } from '../budgets/check-budgets.ts'
 import {
@@ -25,7 +26,7 @@ import { pathCell } from './path-cell.ts'
 export interface FormatTerminalOptions {
   /** Whether to use ANSI colours. */
   readonly colors: boolean
-  /** The width of a narrow terminal. The table of one build is then shortened. */
+  /** The width of a narrow terminal. The table of one build is then shortened, and sentences are wrapped. */
   readonly width?: number
 }
 
@@ -42,9 +43,10 @@ export function formatTerminal(
 ): string {
   const table =
     comparison === undefined ? formatBuildTable(build, options) : comparisonTable(comparison, options)
+  const { width } = options
   const lines = budgets.map((result) => {
     const [mark, color] = result.outcome === 'within' ? (['✓', 'green'] as const) : (['✗', 'red'] as const)
-    return paint(options.colors, `${mark} ${describeBudget(result)}`, color)
+    return paint(options.colors, wrapText(`${mark} ${describeBudget(result)}`, width, '  '), color)
   })
   const toLoad = download === undefined ? [] : ['', ...downloadTable(build, download, options)]
   return [table, ...toLoad, ...lines].join('\n')
@@ -54,30 +56,34 @@ export function formatTerminal(
  * Formats the table of two builds: new, removed and changed files in every coding, changed totals per kind, and a
  * summary. Unchanged files and noise are only counted.
  */
-function comparisonTable(comparison: BuildComparison, { colors }: FormatTerminalOptions): string {
+function comparisonTable(comparison: BuildComparison, { colors, width }: FormatTerminalOptions): string {
   const changed = changedFiles(comparison)
   const shown = changed.slice(0, mostFiles)
+  const hidden = changed.length - shown.length
   const { totals } = comparison
   const columns = codingsOf([...comparison.before.files, ...comparison.after.files])
   const kinds = fileKinds.filter((kind) => columns.some((column) => totals[kind][column].bytes !== 0))
   const rows = [
     ['', '', 'before', 'after', 'change', ''].map((text) => cell(text, 'dim')),
     ...shown.flatMap((file) => changeRows(labelOf(file), file.sizes, codingsOf([file.before, file.after]))),
+    ...(hidden > 0 ? [[cell(`and ${formatCount(hidden, 'smaller change')}`, 'dim')]] : []),
     [],
     ...kinds.flatMap((kind) => changeRows(cell(`total ${kind}`), totals[kind], columns)),
     ...changeRows(cell('total', 'bold'), totals.total, columns),
   ]
   const summary = summarizeComparison(comparison)
-  const hidden = changed.length - shown.length
   return [
     ...layOutTable(rows, { colors, leftColumns: 2 }),
-    ...(hidden > 0 ? [paint(colors, `and ${formatCount(hidden, 'smaller change')}`, 'dim')] : []),
     paint(colors, summary.weight, styleOf(totals.total.sent)),
-    paint(colors, summary.files, 'dim'),
+    paint(colors, wrapText(summary.files, width), 'dim'),
   ].join('\n')
 }
 
-function downloadTable(build: Manifest, download: Download, { colors }: FormatTerminalOptions): string[] {
+function downloadTable(
+  build: Manifest,
+  download: Download,
+  { colors, width }: FormatTerminalOptions,
+): string[] {
   const files = filesToLoad(build, download)
   const hidden = files.length - mostFiles
   const sum = sumSizesToLoad(files)
@@ -92,6 +98,7 @@ function downloadTable(build: Manifest, download: Download, { colors }: FormatTe
         cell(formatBytes(delta ?? bytes), ...(delta === undefined ? [] : (['green'] as const))),
         cell(coding ?? 'none', 'dim'),
       ]),
+    ...(hidden > 0 ? [[cell(`and ${formatCount(hidden, 'more file')}`, 'dim')]] : []),
     [
       cell(`total of ${formatCount(files.length, 'file')}`, 'bold'),
       cell(formatBytes(sum.br)),
@@ -101,8 +108,7 @@ function downloadTable(build: Manifest, download: Download, { colors }: FormatTe
   ]
   return [
     ...(files.length === 0 ? [] : layOutTable(rows, { colors })),
-    ...(hidden > 0 ? [paint(colors, `and ${formatCount(hidden, 'more file')}`, 'dim')] : []),
-    describeDownload(build, download),
+    wrapText(describeDownload(build, download), width),
   ]
 }
 

@@ -150,6 +150,30 @@ describe('formatTerminal', () => {
     ])
   })
 
+  test('wraps sentences to the width of a narrow terminal', () => {
+    const options = { colors: false, width: 60 }
+    const text = formatTerminal(createReport(after, { against: before, download }), options)
+    expect(text.split('\n').slice(-2)).toEqual([
+      'a returning visitor downloads at most 3 files: 4.47 kB in',
+      'br, 6.27 kB in zstd, 789 B with deltas (Chromium)',
+    ])
+  })
+
+  test('counts the files without a row before the total', () => {
+    const files = Array.from({ length: 22 }, (_, index) => ({ path: `${index}.txt`, size: 10 + index * 100 }))
+    const [earlier, later] = [makeManifest([]), makeManifest(files)]
+    const changes = files.map(({ path, size }) => ({ path, bytes: size }))
+    const report = createReport(later, {
+      against: earlier,
+      download: { files: 22, bytes: 9000, changes },
+    })
+    const labels = formatTerminal(report, { colors: false })
+      .split('\n')
+      .map((line) => line.split('  ')[0])
+    expect(labels.indexOf('and 2 smaller changes')).toBe(labels.indexOf('total other') - 2)
+    expect(labels.indexOf('and 2 more files')).toBe(labels.indexOf('total of 22 files') - 1)
+  })
+
   test('reports missing deltas and an empty download', () => {
     const lastLine = (given: Partial<typeof download>): string | undefined =>
       formatTerminal(createReport(after, { download: { ...download, ...given } }), { colors: false })

@@ -118,7 +118,9 @@ export async function checkSite(address: URL, site: Site, options: CheckSiteOpti
     // 6. Pages again.
     observations.push(...(await probeAgedPages(files, asked).catch(describeFailureAt(mount))))
     const isOther = observations.some(isOfOtherBuild) && (await servesOtherBuild(site, asked))
-    const found = foldObservationsOfOtherBuild(observations, { files: plan.targets.length, mount, isOther })
+    const isOtherPath = !isOther && mount !== site.base && files.every(isPageOrGone)
+    const base = isOtherPath ? site.base : undefined
+    const found = foldObservationsOfOtherBuild(observations, { files: files.length, mount, isOther, base })
     return {
       target,
       findings: sortFindings(describeObservations(found, [...seen])),
@@ -141,16 +143,34 @@ function isOfOtherBuild({ code }: SiteObservation): boolean {
   return code === 'gone' || code === 'other-bytes'
 }
 
-/** Reports another build as one finding if the site says so, or if most files are missing or differ. */
+/** A fallback page can answer for pages at any path. */
+function isPageOrGone({ target, observations }: ProbedFile): boolean {
+  return target.resource.isPage || observations.some(({ code }) => code === 'gone')
+}
+
+/** Reports another build or path as one finding if the site says so, or if most files are missing or differ. */
 function foldObservationsOfOtherBuild(
   observations: readonly SiteObservation[],
-  { files, mount, isOther }: { readonly files: number; readonly mount: string; readonly isOther: boolean },
+  {
+    files,
+    mount,
+    isOther,
+    base,
+  }: {
+    readonly files: number
+    readonly mount: string
+    readonly isOther: boolean
+    /** The base of the build if the mount path is probably wrong. */
+    readonly base: string | undefined
+  },
 ): SiteObservation[] {
   const others = observations.filter(isOfOtherBuild)
   if (!isOther && (others.length < 3 || others.length * 2 <= files)) return [...observations]
   const detail = `${others.length} of ${pluralize(files, 'file')}`
   return [
-    { code: 'other-build', path: mount, detail },
+    base === undefined
+      ? { code: 'other-build', path: mount, detail }
+      : { code: 'other-path', path: mount, detail: `the base of the build is ${base}, and ${detail}` },
     ...observations.filter((each) => !isOfOtherBuild(each)),
   ]
 }
@@ -171,11 +191,21 @@ function describePassedChecks(
 ): string[] {
   const has = (...codes: readonly SiteFindingCode[]): boolean =>
     observations.some(({ code }) => codes.includes(code))
-  const isStrange = has('failed', 'gone', 'other-bytes', 'other-build', 'broken-coding', 'not-decoded')
+  const isStrange = has(
+    'failed',
+    'gone',
+    'other-bytes',
+    'other-build',
+    'other-path',
+    'broken-coding',
+    'not-decoded',
+  )
   return [
     ...(isStrange ? [] : [`bytes of ${pluralize(targets.length, 'file')}`]),
     // For files with other bytes, nothing else was checked.
-    ...aspects.flatMap(([aspect, codes]) => (has('failed', 'other-build', ...codes) ? [] : aspect)),
+    ...aspects.flatMap(([aspect, codes]) =>
+      has('failed', 'other-build', 'other-path', ...codes) ? [] : aspect,
+    ),
     ...(has('missing-as-page', 'missing-kept') ? [] : ['404 for a missing script']),
     ...(protocol === 'h2' ? ['HTTP/2'] : []),
   ]

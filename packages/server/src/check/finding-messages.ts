@@ -15,6 +15,7 @@ export type SiteFindingCode =
   | 'failed'
   | 'gone'
   | 'other-build'
+  | 'other-path'
   | 'redirected'
   | 'other-bytes'
   | 'broken-coding'
@@ -69,6 +70,12 @@ export const findingMessages: Readonly<Record<SiteFindingCode, FindingMessage>> 
     what: '{details} differ or are missing',
     cost: 'The site serves another build',
     mend: 'Deploy this build, or name the deployed build with --build',
+  },
+  'other-path': {
+    level: 'error',
+    what: '{details} differ or are missing below {names}',
+    cost: 'The site serves this build at another path, or does not serve it',
+    mend: 'Correct the path of the URL, or leave it out',
   },
   redirected: {
     level: 'warning',

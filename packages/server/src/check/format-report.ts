@@ -1,5 +1,6 @@
 import { pluralize } from '@serve-dist/foundation/text/pluralize'
 import { escapeMessage } from '@serve-dist/foundation/text/escape-invisible'
+import { wrapText } from '@serve-dist/foundation/terminal/wrap-text'
 import { styleText } from 'node:util'
 import type { CheckReport } from './finding.ts'
 
@@ -16,9 +17,9 @@ const margin = 9
 export function formatReport(report: CheckReport, { colors, columns }: FormatOptions): string {
   const line = (label: Label, text: string): string => {
     // The error of a start can have several lines.
-    const lines = escapeMessage(text)
-      .split('\n')
-      .flatMap((part) => (columns === undefined ? [part] : wrap(part, columns - margin)))
+    const lines = wrapText(escapeMessage(text), columns === undefined ? undefined : columns - margin).split(
+      '\n',
+    )
     const painted = colors ? styleText(colorOf[label], label, { validateStream: false }) : label
     return painted + ' '.repeat(margin - label.length) + lines.join(`\n${' '.repeat(margin)}`)
   }
@@ -51,18 +52,4 @@ function summarize({ findings }: CheckReport): string {
     ...(errors > 0 ? [pluralize(errors, 'error')] : []),
     ...(warnings > 0 ? [pluralize(warnings, 'warning')] : []),
   ].join(', ')
-}
-
-/** Wraps a line at words and repeats its indent. A longer word has its own line. */
-function wrap(text: string, columns: number): string[] {
-  const [indent = ''] = /^ */.exec(text) ?? []
-  const lines: string[] = []
-  let line = ''
-  for (const word of text.slice(indent.length).split(' ')) {
-    if (line !== '' && indent.length + line.length + 1 + word.length > columns) {
-      lines.push(indent + line)
-      line = word
-    } else line = line === '' ? word : `${line} ${word}`
-  }
-  return [...lines, indent + line]
 }

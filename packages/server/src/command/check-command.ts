@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { pluralize } from '@serve-dist/foundation/text/pluralize'
 import { formatBytes } from '@serve-dist/foundation/text/byte-size'
+import { terminalWidth, wrapText } from '@serve-dist/foundation/terminal/wrap-text'
 import { manifestMissing, manifestPath, OperatorError } from '@serve-dist/manifest'
 import { checkFolder, type CheckFolderOptions } from '../check/check-folder.ts'
 import { checkSite } from '../check/check-site.ts'
@@ -31,8 +32,7 @@ export async function checkCommand(target: string, flags: CheckFlags): Promise<0
       ? formatReportAsJson(report)
       : formatReport(report, {
           colors: stdout.isTTY && stdout.hasColors(),
-          // Some pseudo-terminals report 0 columns.
-          columns: stdout.isTTY && stdout.columns > 40 ? stdout.columns : undefined,
+          columns: terminalWidth(stdout),
         })
   stdout.write(`${text}\n`)
   const isBad = report.stopped !== undefined || report.findings.some(({ level }) => level === 'error')
@@ -88,7 +88,8 @@ async function checkAddress(
       requests = plan.requests
       const files = `${plan.targets.length} of ${pluralize(plan.files, 'file')}`
       const cost = `up to ${pluralize(requests, 'request')}, ${formatBytes(plan.bytes)}, ${concurrency} at a time`
-      stderr.write(`checking ${address.href} with ${files} of ${build}: ${cost}\n`)
+      const line = `checking ${address.href} with ${files} of ${build}: ${cost}`
+      stderr.write(`${wrapText(line, terminalWidth(stderr))}\n`)
     },
     onProgress(done) {
       const now = performance.now()

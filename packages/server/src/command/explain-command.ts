@@ -1,3 +1,4 @@
+import { terminalWidth, wrapText } from '@serve-dist/foundation/terminal/wrap-text'
 import { OperatorError, type OperatorErrorCode } from '@serve-dist/manifest'
 import type { ExplainedStep } from '../explain/describe-reason.ts'
 import { explain, type Explanation } from '../explain/explain.ts'
@@ -22,7 +23,8 @@ import { readRulesAsServed } from '../rules/read-rules.ts'
 export async function explainCommand(path: string, directory: string, flags: ExplainFlags): Promise<void> {
   const { site, explained } = await explainRequest(path, directory, flags)
   const format = flags.json === true ? formatExplanationAsJson : formatExplanation
-  process.stdout.write(`${format(site, explained)}\n`)
+  const columns = flags.json === true ? undefined : terminalWidth(process.stdout)
+  process.stdout.write(`${wrapText(format(site, explained), columns, '   ')}\n`)
 }
 
 /** Explains the answer that the server would send with the same flags. */

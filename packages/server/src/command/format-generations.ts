@@ -5,7 +5,7 @@ import { shortIds } from './short-ids.ts'
 
 const titles = ['id', 'published', 'superseded', 'files', 'bytes', '']
 
-/** Formats the builds of a store as a table of 80 columns, followed by the problems of damaged builds. */
+/** Formats the builds of a store as a table of 80 columns, followed by the times of rollbacks and the problems of damaged builds. */
 export function formatGenerations(generations: readonly Generation[], colors: boolean): string {
   const shorten = shortIds(generations.map(({ id }) => id))
   const rows = generations.map(({ id, published, superseded, files, bytes, isCurrent, problem }) => [
@@ -18,9 +18,10 @@ export function formatGenerations(generations: readonly Generation[], colors: bo
   ])
   return [
     ...layOutTable([titles.map((title) => cell(title, 'dim')), ...rows], { colors, leftColumns: 3 }),
-    ...generations.flatMap(({ id, problem }) =>
-      problem === undefined ? [] : [`${shorten(id)}: ${problem}`],
-    ),
+    ...generations.flatMap(({ id, restored, problem }) => [
+      ...(restored === undefined ? [] : [`${shorten(id)}: restored ${formatTime(restored)}`]),
+      ...(problem === undefined ? [] : [`${shorten(id)}: ${problem}`]),
+    ]),
   ].join('\n')
 }
 

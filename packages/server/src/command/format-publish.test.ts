@@ -15,6 +15,7 @@ const deltas = {
 
 const summary: PublishSummary = {
   id: 'b'.repeat(32),
+  files: 3,
   replaced: 'a'.repeat(32),
   wasCurrent: false,
   isDryRun: false,
@@ -50,6 +51,11 @@ describe('formatPublish', () => {
       '    assets/app-2.js  20.0 kB  21.0 kB  1.0 kB',
       '  deltas: 3 made in 1.2 s, 2.0 kB in dcz and dcb',
     ])
+  })
+
+  test('counts the environment module, which is neither new nor reused', () => {
+    expect(linesOf({})[1]).toBe('  3 files: 2 new, 1 reused; 4 objects and 3.0 kB sent')
+    expect(linesOf({ files: 4 })[1]).toMatch(/^ {2}4 files: 2 new, 1 reused, and the environment module; /)
   })
 
   test('lists ten changed files and counts the rest', () => {

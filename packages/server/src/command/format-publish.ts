@@ -11,7 +11,7 @@ const mostRows = 10
 /** Describes a publish, or a dry run of one, in a few lines. */
 export function formatPublish(summary: PublishSummary, place: string): string {
   const { id, replaced = id, isDryRun, new: sent, reused, kept, generations, pruned, milliseconds } = summary
-  const { wasCurrent, download, deltas } = summary
+  const { files, wasCurrent, download, deltas } = summary
   const shorten = shortIds([id, replaced, ...generations, ...pruned.generations])
   const earlier = generations.filter((other) => other !== id).length
   const gone = pruned.generations.map(shorten)
@@ -19,7 +19,7 @@ export function formatPublish(summary: PublishSummary, place: string): string {
     isDryRun
       ? `would publish ${shorten(id)} to ${place}; nothing is changed`
       : `published ${shorten(id)} to ${place} in ${formatTime(milliseconds)}; ${wasCurrent ? 'it was current already' : 'it is current now'}`,
-    `  ${pluralize(sent.files + reused.files, 'file')}: ${sent.files} new, ${reused.files} reused; ${pluralize(sent.blobs, 'object')} and ${formatBytes(sent.bytes)} ${isDryRun ? 'to send' : 'sent'}`,
+    `  ${pluralize(files, 'file')}: ${sent.files} new, ${reused.files} reused${files > sent.files + reused.files ? ', and the environment module' : ''}; ${pluralize(sent.blobs, 'object')} and ${formatBytes(sent.bytes)} ${isDryRun ? 'to send' : 'sent'}`,
     ...(download === undefined ? [] : formatDownload(download)),
     ...(deltas === undefined ? [] : [`  deltas: ${formatDeltas(deltas, isDryRun)}`]),
     `  kept for open tabs and rollbacks: ${earlier === 0 ? 'no earlier build' : `${pluralize(kept.files, 'file')} of ${pluralize(earlier, 'earlier build')}, ${formatBytes(kept.bytes)}`}`,

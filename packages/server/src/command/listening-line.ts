@@ -28,7 +28,7 @@ export function listeningLine({ version, summary, engine, url, workers }: Listen
     `${pluralize(files, 'file')}, ${pluralize(variants, 'variant')}, ${formatBytes(bytesInMemory)} in memory`,
     ...(keptFiles === 0
       ? []
-      : [`${pluralize(keptFiles, 'file')} of ${pluralize(keptBuilds, 'earlier build')}`]),
+      : [`${pluralize(keptFiles, 'hashed file')} of ${pluralize(keptBuilds, 'earlier build')}`]),
     ...(workers === undefined
       ? []
       : [`${pluralize(workers.count, 'worker')} of ${formatBytes(workers.residentBytes)} each`]),

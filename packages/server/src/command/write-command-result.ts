@@ -1,4 +1,5 @@
 import { escapeMessage } from '@serve-dist/foundation/text/escape-invisible'
+import { terminalWidth, wrapText } from '@serve-dist/foundation/terminal/wrap-text'
 import type { StoreFlags } from './store-flags.ts'
 
 /** A result that can be written as JSON. */
@@ -17,6 +18,9 @@ export function writeCommandResult(
   for (const warning of outcome.warnings ?? []) {
     process.stderr.write(`serve-dist: warning: ${escapeMessage(warning)}\n`)
   }
-  const text = json === true ? JSON.stringify({ version: 1, ...outcome }, undefined, 2) : describe()
+  const text =
+    json === true
+      ? JSON.stringify({ version: 1, ...outcome }, undefined, 2)
+      : wrapText(describe(), terminalWidth(process.stdout))
   process.stdout.write(`${text}\n`)
 }

@@ -14,7 +14,7 @@ describe('describeReload', () => {
     ],
     [
       { status: 'swapped', buildId: after, replaced: before, ...counts, keptBuilds: 1, keptFiles: 4 },
-      'now serving build fedcba987654 (was 0123456789ab), with 4 files of 1 earlier build',
+      'now serving build fedcba987654 (was 0123456789ab), with 4 hashed files of 1 earlier build',
     ],
     [
       { status: 'swapped', buildId: before, replaced: before, hasNewValues: true, ...counts },

@@ -24,7 +24,7 @@ export function describeReload(outcome: ReloadOutcome): string {
 function describeKept({ keptBuilds, keptFiles }: SiteCounts): string {
   return keptFiles === 0
     ? ''
-    : `, with ${pluralize(keptFiles, 'file')} of ${pluralize(keptBuilds, 'earlier build')}`
+    : `, with ${pluralize(keptFiles, 'hashed file')} of ${pluralize(keptBuilds, 'earlier build')}`
 }
 
 function shorten(buildId: string): string {

@@ -169,10 +169,11 @@ describe('serve-dist check of a site', () => {
     for (const address of [origin, `${origin}/app/`, `${origin}/app`]) {
       expect(await runCheck([address, '--build', directory])).toMatchObject({ code: 0, found: [] })
     }
-    expect(await runCheck([`${origin}/other/`, '--build', directory])).toMatchObject({
-      code: 1,
-      found: ['other-build'],
-    })
+    const { code, found, texts } = await runCheck([`${origin}/other/`, '--build', directory])
+    expect({ code, found }).toEqual({ code: 1, found: ['other-path'] })
+    expect(texts.join()).toContain(
+      'the base of the build is /app/, and 7 of 7 files differ or are missing below /other/',
+    )
   })
 
   test('finds HTTP/2 over TLS, and accepts an untrusted certificate only with --insecure', async () => {

@@ -79,6 +79,7 @@ describe('serve-dist publish', () => {
       version: 1,
       store,
       id: ids[0],
+      files: 3,
       replaced: ids[1],
       wasCurrent: false,
       download: {
@@ -243,6 +244,10 @@ describe('serve-dist rollback', () => {
     expect(code).toBe(0)
     expect(stdout).toContain(again)
     expect(stdout).toContain(`UTC, is current in ${store} again, instead of ${short(1)}\n`)
+    const published = new RegExp(`${again}(${time}) UTC`).exec(stdout)?.[1]
+    const listed = (await run('generations', '--store', store)).stdout
+    expect(listed).toContain(`${short(0)}  ${published}  -`)
+    expect(listed).toMatch(new RegExp(`^${short(0)}: restored ${time}$`, 'm'))
     expect(await run('rollback', '--store', store)).toMatchObject({
       code: 1,
       stderr: expect.stringMatching(/^serve-dist: SD_GENERATION_MISSING: .*no build from before/),

@@ -399,7 +399,7 @@ describe.skipIf(process.platform !== 'linux')('--workers', () => {
     await replaceBuildIn(folder, { 'index.html': '2', 'assets/a-2.js': 'two' }, { isHashed })
     command.child.kill('SIGHUP')
     await vi.waitUntil(() => command.complaints() !== '', 10_000)
-    expect(command.complaints()).toMatch(/ \(was \w+\), with 1 file of 1 earlier build\n$/)
+    expect(command.complaints()).toMatch(/ \(was \w+\), with 1 hashed file of 1 earlier build\n$/)
     const asked = idle.map((connection) => ask(connection, '/assets/a-1.js'))
     expect(new Set(await Promise.all(asked))).toEqual(new Set(['one']))
     for (const { socket } of idle) socket.destroy()

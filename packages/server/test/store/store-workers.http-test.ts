@@ -251,7 +251,9 @@ describe.skipIf(process.platform !== 'linux')('serve-dist --store --workers', ()
     await expectPage(command, 'second')
     expect(await statusesOf()).toEqual(new Set(['404']))
     expect(await distinctAnswers(port, '/assets/large-1.bin')).toEqual(new Set([`200 ${large.toString()}`]))
-    expect(await endCommand(command)).toMatch(/still serving build \w+, with 1 file of 1 earlier build\n/)
+    expect(await endCommand(command)).toMatch(
+      /still serving build \w+, with 1 hashed file of 1 earlier build\n/,
+    )
   }, 60_000)
 
   test('starts a replaced worker with the build of the others while it rejects the current one', async () => {

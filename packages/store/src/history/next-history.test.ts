@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { type History, layoutVersion, parseHistory, stringifyHistory } from '../layout.ts'
-import { selectRowToRestore, withOnly, withPublished, withRestored } from './next-history.ts'
+import { publishedOf, selectRowToRestore, withOnly, withPublished, withRestored } from './next-history.ts'
 
 const hour = 3_600_000
 const start = Date.parse('2026-01-01T00:00:00Z')
@@ -69,6 +69,14 @@ describe('a rollback', () => {
   test('restores the given build, even a later one', () => {
     expect(rowsOf(rollBack(rollBack(published(a, b, c), a), c))[0]).toBe('5c3')
     expect(selectRowToRestore(published(a), b)).toBeUndefined()
+  })
+
+  test('keeps the time of the publish', () => {
+    const history = rollBack(rollBack(published(a, b, c), a), c)
+    const times = history.history.map((row) => publishedOf(history, row))
+    expect(times.map((time) => Date.parse(time) - start)).toEqual(
+      [2, 0, 2, 1, 0].map((hours) => hours * hour),
+    )
   })
 
   test('skips rows of the current build', () => {

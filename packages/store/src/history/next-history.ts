@@ -43,6 +43,11 @@ export function selectRowToRestore({ history }: History, id?: string): HistoryRo
   return history.find((row) => row.number < originOf(current) && row.id !== current.id)
 }
 
+/** Returns the time of the publish that a row, or the row that it restores, began with. */
+export function publishedOf({ history }: History, row: HistoryRow): string {
+  return history.find(({ number }) => number === originOf(row))?.published ?? row.published
+}
+
 /** Returns the number of the row that a rollback restored, or the row's own number. */
 function originOf({ number, restores }: HistoryRow): number {
   return restores ?? number

@@ -1,4 +1,4 @@
-import type { Download } from '@serve-dist/manifest'
+import { type Download, servedFiles } from '@serve-dist/manifest'
 import { sumBytes } from '../sum-bytes.ts'
 import type { NamedBlob } from '../layout.ts'
 import { describePrune, type Pruned } from '../prune/pruned.ts'
@@ -11,7 +11,10 @@ import type { Build, SourceBlob } from './read-source-build.ts'
 export interface Amount {
   /** The number of distinct files and variants. */
   readonly blobs: number
-  /** The number of those that are files. */
+  /**
+   * The number of files with these blobs, without variants. Of `new` and `reused`, only files that a server sends count,
+   * and those with equal bytes count separately.
+   */
   readonly files: number
   /** The number of bytes of the blobs. */
   readonly bytes: number
@@ -21,6 +24,8 @@ export interface Amount {
 export interface PublishSummary {
   /** The id of the build. */
   readonly id: string
+  /** The number of files that a server sends. It makes the environment module, which is neither new nor reused. */
+  readonly files: number
   /** The id of the previous current build. Absent if there was none, or if it is the same build. */
   readonly replaced?: string
   /** Whether the build was already current. */
@@ -65,7 +70,8 @@ export function summarize({
   const { plan, sentAgain } = commit
   const id = manifest.buildId
   const replaced = plan.before.history[0]?.id
-  const originals = new Set(manifest.files.map(({ sha256 }) => sha256))
+  const files = servedFiles(manifest)
+  const digests = files.flatMap(({ runtime, sha256 }) => (runtime === true ? [] : sha256))
   const own = new Map(blobs.map((blob) => [blob.sha256, blob]))
   const fresh = new Map([...sent, ...sentAgain].map((blob) => [blob.sha256, blob]))
   const reused = blobs.filter(({ sha256 }) => !fresh.has(sha256))
@@ -80,10 +86,11 @@ export function summarize({
   const earlier = replaced === undefined || replaced === id ? undefined : plan.generations.get(replaced)
   return {
     id,
+    files: files.length,
     ...(replaced !== undefined && replaced !== id && { replaced }),
     wasCurrent: replaced === id,
-    new: amountOf(fresh.values(), originals),
-    reused: amountOf(reused, originals),
+    new: amountOf([...fresh.values()], digests),
+    reused: amountOf(reused, digests),
     ...(earlier !== undefined && {
       download: computeDownload(manifest, {
         had: earlier.originals,
@@ -92,15 +99,16 @@ export function summarize({
       }),
     }),
     ...(deltas && { deltas: deltas.summary }),
-    kept: amountOf(kept.values(), { has: (sha256) => others.some((other) => other.originals.has(sha256)) }),
+    kept: amountOf([...kept.values()], new Set(others.flatMap(({ originals }) => Array.from(originals)))),
     generations: plan.kept,
     pruned,
     warnings: [...(deltas?.warnings ?? []), ...warnings],
   }
 }
 
-function amountOf(blobs: Iterable<NamedBlob>, originals: Pick<ReadonlySet<string>, 'has'>): Amount {
-  const all = [...blobs]
-  const files = all.filter(({ sha256 }) => originals.has(sha256)).length
-  return { files, blobs: all.length, bytes: sumBytes(all) }
+/** @param digests - the digests of the files to count. */
+function amountOf(blobs: readonly NamedBlob[], digests: Iterable<string>): Amount {
+  const own = new Set(blobs.map(({ sha256 }) => sha256))
+  const files = Array.from(digests).filter((sha256) => own.has(sha256)).length
+  return { files, blobs: blobs.length, bytes: sumBytes(blobs) }
 }

@@ -7,6 +7,7 @@ import { temporaryDirectory } from '../../../server/test/support/temporary-direc
 import type { StoreBackend } from '../../src/backend.ts'
 import {
   type ChangeOptions,
+  listGenerations,
   openStore,
   prune,
   type PublishProgress,
@@ -264,10 +265,12 @@ describe('publish', () => {
 
   test('leaves out the environment module, which the server generates', async () => {
     const environment = { path: 'environment.js', prefix: '', variables: {} }
-    const files = { 'index.html': 'page', 'environment.js': 'export default {}' }
+    const files = { 'index.html': 'page', 'copy.html': 'page', 'environment.js': 'export default {}' }
     const directory = await buildFixture(files, { environment })
     await writeFile(join(directory, 'environment.js'), 'export default { changed: true }')
-    expect(await publish(directory, await storeOf())).toMatchObject({ new: { files: 1 } })
+    const store = await storeOf()
+    expect(await publish(directory, store)).toMatchObject({ files: 3, new: { files: 2, blobs: 1 } })
+    expect(await listGenerations(store)).toMatchObject([{ files: 3 }])
   })
 
   test('reports a concurrent publish, unless it is forced or has the same build', async () => {

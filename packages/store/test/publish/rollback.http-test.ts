@@ -159,6 +159,8 @@ describe('listGenerations', () => {
     await rollback(store, { to: first.id })
     const [current, ...others] = await listGenerations(store)
     expect(current).toMatchObject({ id: first.id, isCurrent: true, isRestored: true, files: 5 })
+    const [restored] = await rowsOf(store)
+    expect(current?.restored).toBe(restored?.published)
     expect(current).not.toHaveProperty('superseded')
     expect(others.map(({ id, isCurrent, isRestored }) => [id, isCurrent, isRestored])).toEqual([
       [third.id, false, false],

@@ -10,7 +10,7 @@ import {
 import MagicString from 'magic-string'
 import type { Plugin, ResolvedConfig, Rollup } from 'vite'
 import { exactly } from '../exactly.ts'
-import { warnOnce } from '../instances.ts'
+import { listedTwice, warnOnce } from '../instances.ts'
 import { declareEnvironment } from './declare-environment.ts'
 import { environmentImport, environmentToken } from './environment-import.ts'
 import type { EnvironmentSettings } from './environment-settings.ts'
@@ -23,6 +23,8 @@ import { findNamedImports } from './find-named-imports.ts'
 import { environmentReader, readerModule, serverModule } from './server-module.ts'
 
 const resolvedImport = `\0${environmentImport}`
+
+const environmentPluginName = 'serve-dist:env'
 
 /**
  * Creates the plugin for `virtual:serve-dist/env`. In a client build, chunks import one module outside the bundle by
@@ -38,7 +40,7 @@ export function environmentPlugin(
   const importing = new Set<string>()
 
   return {
-    name: 'serve-dist:env',
+    name: environmentPluginName,
     enforce: 'pre',
 
     // Up to Vite 7, the optimizer of dependencies does not call plugins.
@@ -71,6 +73,8 @@ export function environmentPlugin(
         if (id === environmentReader) return id
         if (id !== environmentImport) return undefined
         if (settings === undefined) {
+          const isTwice = config.plugins.filter(({ name }) => name === environmentPluginName).length > 1
+          if (isTwice) this.error(listedTwice)
           this.error(
             `"${environmentImport}" has no values. Declare them in the option "env", such as serveDist({ env: { API_URL: { required: true } } }).`,
           )
