@@ -185,15 +185,18 @@ describe.skipIf(process.platform === 'win32')('programs in documents', () => {
   test.each(blocksIn('yaml'))('$place has valid shell steps, and commands that work', async ({ code }) => {
     const folder = await site.folderFor(code)
     await mkdir(path.join(folder, '../report'))
-    const workflow: { jobs: Record<string, { steps: { run?: string }[] }> } = parse(code)
-    const scripts = Object.values(workflow.jobs).flatMap(({ steps }) => steps.flatMap(({ run }) => run ?? []))
+    // GitHub has steps in `jobs`, GitLab has a script in each job.
+    const { jobs, ...named }: { jobs?: Record<string, Job> } & Record<string, Job> = parse(code)
+    const scripts = Object.values(jobs ?? named).flatMap(
+      ({ steps = [], script }) => script ?? steps.flatMap(({ run }) => run ?? []),
+    )
     expect(scripts.length).toBeGreaterThan(0)
     for (const script of scripts) {
       expect(await runCommand(['bash', '-n', '-c', script], { isQuiet: true })).toEqual({
         exitCode: 0,
         output: '',
       })
-      const lines = script.split('\n').filter((line) => line.startsWith('npx '))
+      const lines = script.split('\n').filter((line) => line.startsWith('npx ') && !isNotRun(line))
       // From the workflow's `env`.
       const store = code.includes('SERVE_DIST_STORE') ? 'SERVE_DIST_STORE=srv-store ' : ''
       for (const line of lines)
@@ -218,6 +221,11 @@ describe.skipIf(process.platform === 'win32')('programs in documents', () => {
     }
   })
 })
+
+interface Job {
+  readonly steps?: readonly { readonly run?: string }[]
+  readonly script?: readonly string[]
+}
 
 function isAboutEnvironment({ place }: Block): boolean {
   return place.startsWith('docs/environment.md:')

@@ -20,6 +20,7 @@ export const notRun: readonly (readonly [RegExp, string])[] = [
   [/--store s3:\/\//, 'wants a bucket: the tests of packages/store run a real S3 server'],
   [/reload\.sh PID/, 'reload-script.http-test.ts runs it'],
   [/^deno run/, 'the block before it is run by its flags'],
+  [/serve-dist carry https/, 'wants a site: carry.http-test.ts has several'],
   [/sharedCache: true/, 'deltas-behind-proxies.slow-test.ts serves by it, to caches of others'],
   [/VitePWA/, 'other-plugins.build-test.ts builds with them'],
   [

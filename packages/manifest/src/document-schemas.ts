@@ -2,7 +2,7 @@ import { describeMismatch } from '@serve-dist/foundation/values/describe-mismatc
 import { type ContentCoding, contentCodings } from './content-coding.ts'
 import { glob } from './glob-schema.ts'
 import { isBasePath } from './is-base-path.ts'
-import { type AppType, appTypes, type Selection } from './manifest.ts'
+import { type AppType, appTypes, type ManifestVariant, type Selection } from './manifest.ts'
 import { pathProblem } from './path-problem.ts'
 import * as s from './schema.ts'
 
@@ -33,6 +33,21 @@ export const servablePath: s.Schema<string> = s.checked(s.text('a path'), (path,
   const problem = pathProblem(path)
   if (problem !== undefined) note(describeMismatch(`a path that can be served, but ${problem}`, path))
 })
+
+/** A flag. Any value except `true` counts as missing. */
+export const mark: s.OptionalSchema<true> = s.optional(
+  s.converted(s.anything, (value) => value === true || undefined),
+)
+
+/** The path of a file with `[hash]` instead of each hash. */
+export const stem: s.Schema<string> = s.text(
+  'a path with "[hash]" instead of each hash',
+  (value) => value.includes('[hash]') && pathProblem(value) === undefined,
+)
+
+export const variants: s.Schema<ManifestVariant[]> = s.listOf(
+  s.objectOf<ManifestVariant>({ coding: contentCoding, size: byteCount, sha256 }),
+)
 
 export const selection: s.Schema<Selection> = s.objectOf<Selection>({
   include: s.optional(s.listOf(glob)),

@@ -39,7 +39,10 @@ export {
   type AppType,
   appTypes,
   buildIdPath,
+  carriedFolder,
+  carriedListPath,
   type CacheClass,
+  keptListPath,
   type Manifest,
   type ManifestFile,
   type ManifestLink,
@@ -51,6 +54,8 @@ export {
   type Selection,
   stateDirectory,
 } from './manifest.ts'
+export { isCarried } from './is-carried.ts'
+export { type KeptList, type ListedBuild, type ListedFile, parseKeptList } from './parse-kept-list.ts'
 export { parseManifest } from './parse-manifest.ts'
 export { pathProblem } from './path-problem.ts'
 export { stringifyManifest } from './stringify-manifest.ts'

@@ -24,6 +24,13 @@ export const recordPath: string = `${stateDirectory}/record.json`
 /** The path of the build id under a build's base: `{"buildId":"…"}`. The server generates it. */
 export const buildIdPath = '__serve-dist/build.json'
 
+/** The path of the list of hashed files under a build's base. The server generates it. */
+export const keptListPath = '__serve-dist/kept.json'
+/** The path of the list of files that `serve-dist carry` added, relative to the build's folder. */
+export const carriedListPath: string = `${stateDirectory}/kept.json`
+/** The folder of these files, relative to the build's folder. Each is named after the SHA-256 of its bytes. */
+export const carriedFolder: string = `${stateDirectory}/kept`
+
 /** The application type, as in Vite's `appType`. It determines the response for unknown paths. */
 export type AppType = (typeof appTypes)[number]
 export const appTypes: readonly ['spa', 'mpa', 'custom'] = ['spa', 'mpa', 'custom']

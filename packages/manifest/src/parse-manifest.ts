@@ -6,20 +6,21 @@ import {
   basePath,
   buildId,
   byteCount,
-  contentCoding,
   date,
   directiveName,
+  mark,
   selection,
   sentSource,
   servablePath,
   sha256 as digest,
+  stem,
+  variants as variantsOfFile,
 } from './document-schemas.ts'
 import { isFieldValue } from './field-grammar.ts'
 import {
   type Manifest,
   type ManifestFile,
   type ManifestLink,
-  type ManifestVariant,
   manifestVersion,
   stateDirectory,
 } from './manifest.ts'
@@ -32,9 +33,6 @@ import { variantPath } from './variant-path.ts'
 
 const mediaTypeForm = /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+(?:; ?[\w.-]+=(?:[\w.-]+|"[^"]*"))*$/
 
-/** A flag. Any value except `true` counts as missing. */
-const mark = s.optional(s.converted(s.anything, (value) => value === true || undefined))
-
 const hashes = s.optional(s.listOf(s.text('a hash such as "sha256-…"', /^sha256-[A-Za-z0-9+/]{43}=$/)))
 
 const fileSchema = s.objectOf<ManifestFile>({
@@ -44,8 +42,8 @@ const fileSchema = s.objectOf<ManifestFile>({
   sha256: digest,
   cache: s.oneOf(['immutable', 'revalidate']),
   lastModified: date,
-  variants: s.listOf(s.objectOf<ManifestVariant>({ coding: contentCoding, size: byteCount, sha256: digest })),
-  stem: s.optional(s.text('a path with "[hash]" instead of each hash', isStem)),
+  variants: variantsOfFile,
+  stem: s.optional(stem),
   links: s.optional(
     s.listOf(
       s.objectOf<ManifestLink>({
@@ -193,17 +191,13 @@ function jsonPathOfFile(index: number): string {
   return `$.files[${index}]`
 }
 
-function parseJson(json: string): unknown {
+export function parseJson(json: string): unknown {
   try {
     return JSON.parse(json)
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
     throw new OperatorError('SD_MANIFEST_INVALID', [`$: not JSON (${reason})`], { cause: error })
   }
-}
-
-function isStem(value: string): boolean {
-  return value.includes('[hash]') && pathProblem(value) === undefined
 }
 
 function isDirectory(value: string): boolean {

@@ -201,6 +201,16 @@ export function converted<Input, Output>(
   return v.pipe(ofValibot(schema), v.transform(convert))
 }
 
+/** Creates a schema that reports one problem, because a document of another server may have millions. */
+export function firstProblemOf<Output>(schema: Schema<Output>): Schema<Output> {
+  const all = ofValibot(schema)
+  const first: typeof all = {
+    ...all,
+    '~run': (dataset, config) => all['~run'](dataset, { ...config, abortEarly: true }),
+  }
+  return first
+}
+
 /** Creates a schema from a parser. The message of its error is the problem. */
 export function readableBy<Output>(parse: (value: never) => Output): Schema<Output> {
   return v.pipe(

@@ -28,6 +28,7 @@ const all: ServingRules = {
   cors: ['fonts/**'],
   sourceMaps: 'deny',
   sharedCache: true,
+  keptList: false,
   health: '/healthz',
   basicAuth: { env: 'SITE_PASSWORD', except: ['/.well-known/**'] },
 }

@@ -112,6 +112,7 @@ function fieldsOf(formOf: (noun: string) => s.ObjectForm): s.Fields<ServingRules
     cors: s.optional(globs),
     sourceMaps: s.optional(s.oneOf(sourceMapChoices)),
     sharedCache: s.optional(s.trueOrFalse),
+    keptList: s.optional(s.trueOrFalse),
     health: s.optional(healthPath),
     basicAuth: s.optional(s.orNull(basicAuth(form))),
   }

@@ -33,6 +33,8 @@ export interface ServingRules {
    * `Vary`. Otherwise browsers can get undecodable responses.
    */
   readonly sharedCache?: boolean
+  /** Whether the server lists its hashed files for `serve-dist carry`. @default true */
+  readonly keptList?: boolean
   /** The path at which `serve` answers health checks, such as `/healthz`. */
   readonly health?: string
   /** The users who may read the site. `null` removes the rule of an earlier place. Only `serve` and the command apply it. */

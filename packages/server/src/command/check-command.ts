@@ -13,6 +13,7 @@ import { readRulesAsServed } from '../rules/read-rules.ts'
 import { defaultDirectory } from '../serve/serve-options.ts'
 import type { CheckFlags } from './flags.ts'
 import type { ResolvedAddress } from './flag-values.ts'
+import { readAddress } from './read-address.ts'
 
 /**
  * Checks a folder or a site and prints the report.
@@ -98,16 +99,6 @@ async function checkAddress(
     },
   }).finally(() => stderr.write(erase))
   return report
-}
-
-function readAddress(text: string): URL {
-  const address = URL.canParse(text) ? new URL(text) : undefined
-  const extra = address && address.username + address.password + address.search + address.hash
-  if (address !== undefined && extra === '') return address
-  throw new OperatorError(
-    'SD_OPTION_INVALID',
-    `${text.replace(/\/\/[^/]*@/, '//…@')}: expected a URL without query, fragment and password, such as https://example.org/app/`,
-  )
 }
 
 function addressFor(

@@ -246,7 +246,6 @@ export const serveFlags: FlagTable<ServeFlags> = {
     value: '<format>',
     help: 'log each request to standard output (needs pino)',
     group: process,
-    isCommon: true,
     environment: 'ACCESS_LOG',
     choices: accessLogFormats,
   },

@@ -1,8 +1,9 @@
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { pluralize } from '@serve-dist/foundation/text/pluralize'
 import { escapeMessage } from '@serve-dist/foundation/text/escape-invisible'
 import { formatBytes } from '@serve-dist/foundation/text/byte-size'
-import { manifestPath } from '@serve-dist/manifest'
+import { carriedListPath, manifestPath } from '@serve-dist/manifest'
 import { readManifestFile } from '@serve-dist/manifest/read-build-manifest'
 import { createProgressLine } from '@serve-dist/foundation/terminal/create-progress-line'
 import type { DeltaProgress, PublishProgress } from '@serve-dist/store'
@@ -12,6 +13,7 @@ import { readRules } from '../rules/read-rules.ts'
 import { formatPublish } from './format-publish.ts'
 import { findCurrent, type OpenedStore, openStoreForCommand } from './open-store-for-command.ts'
 import { runInterruptibly } from './run-interruptibly.ts'
+import { retentionOf } from './retention-of.ts'
 import type { PublishFlags } from './store-flags.ts'
 import { writeCommandResult } from './write-command-result.ts'
 
@@ -23,17 +25,12 @@ export async function publishCommand(directory: string, flags: PublishFlags): Pr
   }
   const opened = await openStoreForCommand('publish', flags.store)
   const { store, library } = opened
-  const { keep, keepFor, keepBytes } = flags
   const line = createProgressLine(process.stderr, 'uploading')
   const deltaLine = createProgressLine(process.stderr, 'making deltas')
   const work = async (signal: AbortSignal): Promise<void> => {
     const summary = await library
       .publish(directory, store, {
-        retention: {
-          ...(keep !== undefined && { generations: keep }),
-          ...(keepFor !== undefined && { age: keepFor }),
-          ...(keepBytes !== undefined && { bytes: keepBytes }),
-        },
+        retention: retentionOf(flags),
         makesDeltas: flags.noDeltas !== true,
         isDryRun: flags.dryRun,
         isForced: flags.force,
@@ -58,11 +55,12 @@ export async function publishCommand(directory: string, flags: PublishFlags): Pr
         deltaLine.clear()
       })
     const exported = await exportPublished(flags)
-    const { warnings } = summary
+    const warnings = [...summary.warnings, ...describeCarried(directory)]
     const outcome = {
       store: store.place,
       ...summary,
-      ...(exported !== undefined && { export: exported, warnings: [...warnings, ...exported.left] }),
+      warnings: [...warnings, ...(exported?.left ?? [])],
+      ...(exported !== undefined && { export: exported }),
     }
     writeCommandResult(flags, outcome, () => {
       const lines = [
@@ -73,6 +71,12 @@ export async function publishCommand(directory: string, flags: PublishFlags): Pr
     })
   }
   await runInterruptibly(work, (signal) => describeStopped(directory, opened, signal))
+}
+
+/** Returns a warning about files of earlier builds, which the store keeps itself. */
+function describeCarried(directory: string): readonly string[] {
+  const list = join(directory, carriedListPath)
+  return existsSync(list) ? [`${list}: the files that serve-dist carry added are not published`] : []
 }
 
 /** Exports the answers of a server of this store, with the rules from the working directory. */

@@ -30,7 +30,7 @@ import {
 } from './usage-errors.ts'
 import { findRemovedValues, findRemovedVariables } from './removed-options.ts'
 import { serveCommand } from './serve-command.ts'
-import { publishFlags } from './store-flags.ts'
+import { type CarryFlags, carryFlags, publishFlags } from './store-flags.ts'
 import { commandNames, type Subcommand } from './subcommand.ts'
 import { defaultDirectory } from '../serve/serve-options.ts'
 import { takeInheritedSocket } from './take-inherited-socket.ts'
@@ -114,11 +114,7 @@ function createProgram(words: readonly string[]): Command {
       const [directory] = command.processedArgs.flat()
       // An empty variable in a script must not select the default folder or the previous build.
       if (directory === '') {
-        const isId = command.registeredArguments[0]?.name() === 'id'
-        const cure = isId
-          ? 'build id is empty. Run serve-dist generations to list the ids.'
-          : 'path of the folder is empty. Name the folder of the build.'
-        problems.push(`the ${cure}`)
+        problems.push(describeEmpty(command.registeredArguments[0]?.name()))
       }
       if (command !== program) problems.push(...findMisplacedServerFlags(program, command))
       if ([program.name(), 'check', 'explain'].includes(command.name())) {
@@ -183,6 +179,19 @@ function createProgram(words: readonly string[]): Command {
       const { explainCommand } = await import('./explain-command.ts')
       await explainCommand(path, directory, flags)
     })
+  add({
+    name: 'carry',
+    summary: 'keep the files of the running site in a new build',
+    description:
+      'Add the hashed files of the running site to a new build, so that open tabs continue to work.',
+    flags: carryFlags,
+  })
+    .argument('<url>', 'address of the site, such as https://example.org')
+    .argument('[dir]', 'folder of the new build', defaultDirectory)
+    .action(async (url: string, directory: string, flags: CarryFlags) => {
+      const { carryCommand } = await import('./carry-command.ts')
+      await carryCommand(url, directory, flags)
+    })
   addStoreCommands(add)
   for (const command of [program, ...program.commands]) {
     command.exitOverride((error) => {
@@ -191,6 +200,17 @@ function createProgram(words: readonly string[]): Command {
     })
   }
   return program
+}
+
+function describeEmpty(argument: string | undefined): string {
+  switch (argument) {
+    case 'id':
+      return 'the build id is empty. Run serve-dist generations to list the ids.'
+    case 'url':
+      return 'the address of the site is empty. Pass an address such as https://example.org.'
+    default:
+      return 'the path of the folder is empty. Name the folder of the build.'
+  }
 }
 
 /**

@@ -1,5 +1,5 @@
-import type { FlagTable } from './flags.ts'
 import { s } from '@serve-dist/manifest'
+import { type CheckFlags, checkFlags, type FlagTable } from './flags.ts'
 import { parseAge, parseCount, parseStorePlace, createFlagParser } from './flag-values.ts'
 
 // The options of the commands for stores. Their defaults are in @serve-dist/store.
@@ -16,11 +16,15 @@ export interface RollbackFlags extends StoreFlags {
   readonly singlePublisher?: boolean
 }
 
-/** The options of `publish`. */
-export interface PublishFlags extends RollbackFlags {
+/** The limits of the builds to keep. */
+export interface RetentionFlags {
   readonly keep?: number
   readonly keepFor?: number
   readonly keepBytes?: number
+}
+
+/** The options of `publish`. */
+export interface PublishFlags extends RollbackFlags, RetentionFlags {
   readonly noDeltas?: boolean
   readonly force?: boolean
   readonly verify?: boolean
@@ -49,16 +53,7 @@ const json: FlagTable<Pick<StoreFlags, 'json'>> = {
   json: { help: 'print the result as JSON', group },
 }
 
-const change: FlagTable<Pick<PurgeFlags, 'dryRun' | 'singlePublisher'>> = {
-  dryRun: { help: 'print the changes without making them', group },
-  singlePublisher: {
-    help: 'continue without locking if the endpoint does not support conditional writes',
-    group,
-  },
-}
-
-export const publishFlags: FlagTable<PublishFlags> = {
-  ...place,
+const retention: FlagTable<RetentionFlags> = {
   keep: {
     value: '<count>',
     help: 'number of earlier builds to keep',
@@ -80,6 +75,19 @@ export const publishFlags: FlagTable<PublishFlags> = {
     defaultText: '1g',
     read: createFlagParser(s.byteSize()),
   },
+}
+
+const change: FlagTable<Pick<PurgeFlags, 'dryRun' | 'singlePublisher'>> = {
+  dryRun: { help: 'print the changes without making them', group },
+  singlePublisher: {
+    help: 'continue without locking if the endpoint does not support conditional writes',
+    group,
+  },
+}
+
+export const publishFlags: FlagTable<PublishFlags> = {
+  ...place,
+  ...retention,
   noDeltas: { help: 'do not make deltas; browsers download whole files', group },
   force: { help: 'replace a build that was published concurrently', group },
   verify: { help: 'read back the files in the store and upload damaged ones again', group },
@@ -90,6 +98,17 @@ export const publishFlags: FlagTable<PublishFlags> = {
   },
   ...change,
   ...json,
+}
+
+/** The options of `carry`. */
+export interface CarryFlags extends RetentionFlags, Pick<CheckFlags, 'header'> {
+  readonly ifPossible?: boolean
+}
+
+export const carryFlags: FlagTable<CarryFlags> = {
+  ...retention,
+  header: checkFlags.header,
+  ifPossible: { help: 'succeed with a warning if the site is unreachable', group },
 }
 
 export const rollbackFlags: FlagTable<RollbackFlags> = { ...place, ...change, ...json }

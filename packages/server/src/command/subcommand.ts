@@ -4,6 +4,7 @@ export const commandNames = [
   'report',
   'check',
   'explain',
+  'carry',
   'publish',
   'rollback',
   'generations',

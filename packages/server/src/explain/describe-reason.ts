@@ -1,4 +1,4 @@
-import { buildIdPath, contentCodings, isSourceMap } from '@serve-dist/manifest'
+import { buildIdPath, contentCodings, isSourceMap, keptListPath } from '@serve-dist/manifest'
 import { type CodingWeights, codingWeights } from '../protocol/accept-encoding.ts'
 import type { RequestFields } from '../protocol/request-fields.ts'
 import { matchRule } from '../site/decide.ts'
@@ -228,6 +228,8 @@ function describeEntry(site: Site, requested: string, entry: Entry): ExplainedSt
   }
   if (file === buildIdPath && !site.files.has(buildIdPath))
     return path(`${requested} names the current build`)
+  if (file === keptListPath && !site.files.has(keptListPath))
+    return path(`${requested} lists the hashed files for serve-dist carry`)
   const text = `${requested} is the file ${file} of the build`
   const names = site.environment?.path === file ? site.environment.names : undefined
   return path(

@@ -1,5 +1,5 @@
 import { joinFirstNames } from '@serve-dist/foundation/text/join-first-names'
-import { buildIdPath } from '@serve-dist/manifest'
+import { buildIdPath, keptListPath } from '@serve-dist/manifest'
 import { fieldPairs } from '../protocol/field-pairs.ts'
 import { overridesFor } from '../site/field-rules.ts'
 import { pageUrls } from '../site/page-urls.ts'
@@ -92,8 +92,12 @@ function describeFreshness(site: Site, value: string, { answer, resource }: Expl
   if (resource !== undefined && resource.path === site.environment?.path) {
     return 'the next start may have other values in its environment, regardless of rules'
   }
-  if (resource?.path === buildIdPath && !site.files.has(buildIdPath)) {
-    return 'it names another build after each deploy, regardless of rules'
+  if (
+    resource !== undefined &&
+    [buildIdPath, keptListPath].includes(resource.path) &&
+    !site.files.has(resource.path)
+  ) {
+    return 'it has another content after each deploy, regardless of rules'
   }
   if (value !== 'no-cache') return 'the build or a rule says that the name has a content hash'
   return resource !== undefined && isScriptWithPolicy(resource)

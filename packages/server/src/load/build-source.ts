@@ -1,5 +1,5 @@
 import type { Manifest } from '@serve-dist/manifest'
-import type { ExpectedFile } from '../files/inspect-file.ts'
+import type { ExpectedFile, Verification } from '../files/inspect-file.ts'
 import type { Inspection } from '../files/inspect-files.ts'
 import type { StoredDeltas } from '../site/kept-build.ts'
 import type { ManifestEntry, Site, StoredBytes } from '../site/site.ts'
@@ -48,7 +48,8 @@ export interface KeptBySource {
    * @param before - the builds that were served before.
    */
   builds(before: readonly EarlierBuild[]): readonly EarlierBuild[]
-  readonly coldBytesOf: (entry: ManifestEntry) => StoredBytes
+  /** Returns the source of bytes without room in memory, or `undefined` if the source does not have them. */
+  readonly coldBytesOf: (entry: ManifestEntry) => StoredBytes | undefined
   /** Equal for equal builds. */
   readonly identity: string
 }
@@ -56,6 +57,8 @@ export interface KeptBySource {
 export interface SourceBuild {
   /** The place as the operator named it. */
   readonly directory: string
+  /** The store of the build, as the operator named it; absent for a folder. */
+  readonly store?: string
   /** The folder of the build. */
   readonly root: string
   /** Whether there is a manifest. Otherwise the folder is described. */
@@ -77,8 +80,12 @@ export interface SourceBuild {
    * @returns the deltas, or `undefined` for a build without deltas.
    */
   readDeltasIntoMemory?(room: number): Promise<StoredDeltas | undefined>
-  /** The earlier builds of the same source. */
-  readonly kept?: KeptBySource
+  /**
+   * Reads the earlier builds of the same source.
+   *
+   * @throws OperatorError if their files are missing or changed.
+   */
+  readKept(manifest: Manifest, verify: Verification): Promise<KeptBySource | undefined>
   /** Returns a warning for the start. Reloads do not print it. */
   describeStart(site: Site, manifest: Manifest): Promise<string | undefined>
 }

@@ -6,6 +6,7 @@ import type { Site } from '../site/site.ts'
 import type { BuildSource, SourceBuild } from './build-source.ts'
 import { findUnlisted } from '../judge/compare-folder.ts'
 import { fingerprintManifest } from './fingerprint-manifest.ts'
+import { readCarriedBuilds } from './read-carried-builds.ts'
 import { readManifest } from './read-manifest.ts'
 
 /**
@@ -42,6 +43,8 @@ function openFolder(directory: string, root: string, hasManifest: boolean): Sour
     readManifest: (options) => readManifest(root, { ...options, directory }),
     findUnlisted: (manifest) => (hasManifest ? findUnlisted(root, manifest) : []),
     inspect: (files, inspection) => inspectFiles(root, files, { ...inspection, cure }),
+    readKept: async (manifest, verify) =>
+      hasManifest ? await readCarriedBuilds({ directory, root }, manifest, verify) : undefined,
     describeStart: async (site, manifest) =>
       hasManifest ? await findClientBelow({ directory, root }, site, manifest) : undefined,
   }

@@ -9,8 +9,8 @@ import { type EarlierBuild, selectKeptBuilds, type KeepLimits } from './select-k
 export interface ReadBuild {
   readonly current: StoredBuild
   readonly serving: ResolvedServing
-  /** The folder or store, as the operator named it. */
-  readonly place: string
+  /** The store, as the operator named it; absent for a folder. */
+  readonly store: string | undefined
   readonly unlistedFiles: number
   readonly rulesDigest: string | undefined
   readonly limits: Pick<KeepLimits, 'memoryBudget' | 'openFiles'>
@@ -21,7 +21,7 @@ export interface JoinedSite {
   readonly site: Site
   /** The earlier builds with files in the table. */
   readonly kept: readonly EarlierBuild[]
-  /** The identity of the builds that the source keeps; `''` for a folder. */
+  /** The identity of the builds that the source keeps; `''` if it keeps none. */
   readonly keptIdentity: string
 }
 
@@ -29,11 +29,11 @@ export interface JoinedSite {
  * Builds the table that requests are answered from.
  *
  * @param before - builds that were served before, the newest first.
- * @param source - the earlier builds of a store; absent for a folder.
+ * @param source - the earlier builds that the source keeps.
  * @returns the table, and the problems with its rules.
  */
 export function joinSite(
-  { current, serving, place, unlistedFiles, rulesDigest, limits }: ReadBuild,
+  { current, serving, store, unlistedFiles, rulesDigest, limits }: ReadBuild,
   before: readonly EarlierBuild[],
   source: KeptBySource | undefined,
 ): { readonly joined: JoinedSite; readonly problems: readonly string[] } {
@@ -45,7 +45,7 @@ export function joinSite(
   })
   const { site, problems } = buildSite(current, serving, kept)
   const summary = { ...site.summary, unlistedFiles }
-  const ofStore = source === undefined ? {} : { store: place }
+  const ofStore = store === undefined ? {} : { store }
   const ofRules = rulesDigest === undefined ? {} : { rulesDigest }
   const keptIdentity = source?.identity ?? ''
   return { joined: { site: { ...site, ...ofStore, ...ofRules, summary }, kept, keptIdentity }, problems }

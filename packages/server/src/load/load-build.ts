@@ -223,12 +223,13 @@ async function loadSiteOf(
   const build: ReadBuild = {
     current: { manifest, stored: files, deltas },
     serving,
-    place: source.directory,
+    store: source.store,
     unlistedFiles: described.folder.unlisted.length,
     rulesDigest,
     limits: { memoryBudget: memoryBudget - bytesHeld(changes.map(({ bytes }) => bytes)), openFiles },
   }
-  const { joined, problems } = joinSite(build, options.earlier, source.kept)
+  const earlier = await source.readKept(wanted, options.verify)
+  const { joined, problems } = joinSite(build, options.earlier, earlier)
   const { site, keptIdentity } = joined
   refuseHealthConflict(site)
   await options.beforeServing?.(site)

@@ -42,6 +42,7 @@ describe('loadSite', () => {
     expect([...table.keys()].toSorted()).toEqual([
       '/',
       '/__serve-dist/build.json',
+      '/__serve-dist/kept.json',
       '/app.js',
       '/index.html',
       '/style.css',

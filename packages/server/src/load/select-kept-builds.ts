@@ -18,7 +18,7 @@ export interface KeepLimits {
   /** The current time in milliseconds since the epoch. */
   readonly now: number
   /** Returns a source for bytes without room in memory. If it is present, builds of any age are kept. */
-  readonly coldBytesOf?: ((entry: ManifestEntry) => StoredBytes) | undefined
+  readonly coldBytesOf?: ((entry: ManifestEntry) => StoredBytes | undefined) | undefined
 }
 
 /** The bytes that each body needs besides its own size: its entry in the table and its prepared responses. */

@@ -1,5 +1,7 @@
+import { join } from 'node:path'
 import { OperatorError, shellWord } from '@serve-dist/manifest'
-import { openStore } from '@serve-dist/store'
+import { currentKey, openStore, parseHistory } from '@serve-dist/store'
+import { readOptional } from '../files/read-optional.ts'
 import { openCacheFolder } from '../mirror/cache-folder.ts'
 import { readDeltasIntoMemory } from '../mirror/read-deltas-into-memory.ts'
 import { streamedFromCache, inspectBlobs } from '../mirror/inspect-blobs.ts'
@@ -120,7 +122,7 @@ function sourceOf(builds: CachedBuilds): BuildSource {
     refresh: () => builds.refresh(),
     listBuilds: async (buildId) => {
       const all = await builds.listBuilds()
-      return keptGenerations(
+      return await keptGenerations(
         builds,
         all.filter(({ id }) => id !== buildId),
       )
@@ -137,7 +139,8 @@ function currentOf({ generations, place }: CachedBuilds): Generation {
 }
 
 /** Keeps bytes in memory and open files while there is room. The others are fetched on request. */
-function keptGenerations(mirror: CachedBuilds, kept: readonly Generation[]): KeptBySource {
+async function keptGenerations(mirror: CachedBuilds, kept: readonly Generation[]): Promise<KeptBySource> {
+  const times = await readSupersededTimes(mirror)
   const coldBytesOf = (entry: ManifestEntry): StoredBytes => streamedFromCache(mirror, entry)
   return {
     identity: kept.map(({ id }) => id).join(),
@@ -146,19 +149,29 @@ function keptGenerations(mirror: CachedBuilds, kept: readonly Generation[]): Kep
       const known = new Map(
         before.flatMap(({ stored }) => [...stored].map(([{ sha256 }, bytes]) => [sha256, bytes] as const)),
       )
-      return kept.map(({ manifest }) => {
+      return kept.map(({ id, manifest }) => {
         const entries = manifest.files.flatMap((file) => [file, ...file.variants])
         const stored = entries.map((entry) => [entry, known.get(entry.sha256) ?? coldBytesOf(entry)] as const)
-        return { manifest, stored: new Map(stored), superseded: 0 }
+        return { manifest, stored: new Map(stored), superseded: times.get(id) ?? Date.now() }
       })
     },
   }
+}
+
+/** Returns when each build was last replaced, from the history in the cache. */
+async function readSupersededTimes({ cache, place }: CachedBuilds): Promise<ReadonlyMap<string, number>> {
+  const text = await readOptional(join(cache, currentKey))
+  const rows = text === undefined ? [] : parseHistory(text, place).history.toReversed()
+  return new Map(
+    rows.flatMap(({ id, superseded }) => (superseded === undefined ? [] : [[id, Date.parse(superseded)]])),
+  )
 }
 
 function openGeneration(mirror: CachedBuilds, generation: Generation): SourceBuild {
   const { manifest, file } = generation
   return {
     directory: mirror.place,
+    store: mirror.place,
     // A path below this file never exists.
     root: file,
     hasManifest: true,
@@ -167,7 +180,7 @@ function openGeneration(mirror: CachedBuilds, generation: Generation): SourceBui
     findUnlisted: () => [],
     inspect: (files, inspection) => inspectBlobs(mirror, files, inspection),
     readDeltasIntoMemory: (room) => readDeltasIntoMemory(mirror, generation, room),
-    kept: keptGenerations(mirror, mirror.generations.slice(1)),
+    readKept: () => keptGenerations(mirror, mirror.generations.slice(1)),
     describeStart: async () => undefined,
   }
 }

@@ -43,6 +43,8 @@ export interface MirrorOptions {
 export interface CachedBuilds extends FileProvider {
   /** The name of the store, for messages. */
   readonly place: string
+  /** The cache folder. */
+  readonly cache: string
   /** The current build first; all its blobs are in the cache. */
   readonly generations: readonly Generation[]
   /**
@@ -74,8 +76,6 @@ export interface CachedBuilds extends FileProvider {
  * name and renamed, and files that another process deleted are fetched again.
  */
 export interface Mirror extends CachedBuilds, StoreView {
-  /** The cache folder. */
-  readonly cache: string
   /**
    * How often deltas could not be read because the store was unreachable. The build must then be loaded
    * again.

@@ -47,6 +47,7 @@ export async function openSharedMirror(ask: SendStoreRequest): Promise<CachedBui
 
   return {
     place,
+    cache,
     get generations() {
       return generations
     },

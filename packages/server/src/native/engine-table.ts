@@ -7,6 +7,7 @@ import {
   type EngineTable,
   noSlab,
 } from '@serve-dist/engine'
+import { keptListPath } from '@serve-dist/manifest'
 import { providerOf } from '../files/file-provider.ts'
 import { isKeptOpen } from '../files/kept-file.ts'
 import { codingWeights } from '../protocol/accept-encoding.ts'
@@ -176,10 +177,15 @@ const plainPath = /^(?:\/[\w~-][\w.~-]*)+$/
 
 /**
  * Returns whether the engine may answer a path: the path is in canonical form, all clients get the same
- * answers, and no 103 precedes them.
+ * answers, and no 103 precedes them. Node answers the list of kept files, which is made at its first request.
  */
 function isAnswered(site: Site, path: string, entry: Entry): entry is Resource {
-  if (entry.kind !== 'resource' || (site.earlyHints && entry.earlyHints.length > 0)) return false
+  if (
+    entry.kind !== 'resource' ||
+    entry.path === keptListPath ||
+    (site.earlyHints && entry.earlyHints.length > 0)
+  )
+    return false
   // The engine ignores the query.
   if (dependsOnQuery(site.redirects, path)) return false
   if (plainPath.test(path)) return true

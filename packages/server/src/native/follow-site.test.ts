@@ -4,9 +4,12 @@ import { readEngineTable } from '../../test/support/read-engine-table.ts'
 import type { FlatSite } from './engine-table.ts'
 import { followSite } from './follow-site.ts'
 
-const [small, next] = [fakeSite({ 'a.txt': 'a' }), fakeSite({ 'b.txt': 'b' })]
+// Node answers the list of kept files.
+const rules = { keptList: false }
+const [small, next] = [fakeSite({ 'a.txt': 'a' }, { rules }), fakeSite({ 'b.txt': 'b' }, { rules })]
 const large = fakeSite(
   Object.fromEntries(Array.from({ length: 3000 }, (_, number) => [`f-${number}.txt`, 'f'])),
+  { rules },
 )
 
 function follow(): { given: FlatSite[]; paths: () => number[]; follower: ReturnType<typeof followSite> } {

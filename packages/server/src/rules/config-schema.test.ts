@@ -31,6 +31,7 @@ describe('the JSON schema of serve-dist.config.json', () => {
       cors: ['fonts/**'],
       sourceMaps: 'deny',
       sharedCache: true,
+      keptList: false,
       health: '/healthz',
       basicAuth: { env: 'SITE_PASSWORD', except: ['/.well-known/**'] },
     }

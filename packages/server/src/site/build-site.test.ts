@@ -115,7 +115,7 @@ describe('buildSite', () => {
 
     test('does not list variants by their suffix', () => {
       const { table } = fakeSite({ 'a.js': { body: 'a', variants: { zstd: 'z', br: 'b', gzip: 'g' } } })
-      expect([...table.keys()]).toEqual(['/a.js', '/__serve-dist/build.json'])
+      expect([...table.keys()]).toEqual(['/a.js', '/__serve-dist/build.json', '/__serve-dist/kept.json'])
     })
 
     test('puts all paths below the base and redirects the base without its slash', () => {

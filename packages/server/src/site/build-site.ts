@@ -4,6 +4,7 @@ import { buildResource, resourceContext } from './build-resource.ts'
 import { buildTable, type KeptPath } from './build-table.ts'
 import { isKeptFile, type KeptBuild, listDeltas, type StoredBuild } from './kept-build.ts'
 import { encodePath } from '../protocol/request-path.ts'
+import { keptListResource } from './kept-list-resource.ts'
 import type { ResolvedServing } from './resolve-serving.ts'
 import type { Site, SiteEnvironment } from './site.ts'
 
@@ -26,11 +27,12 @@ export function buildSite(
   const base = encodePath(manifest.base)
   const context = resourceContext({ manifest, stored, deltas }, serving)
   const resources = new Map(manifest.files.map((file) => [file.path, buildResource(file, context)]))
+  const listed = keptListResource({ current: { manifest, stored }, kept, serving, table: () => table })
   const { table, redirects, problems } = buildTable({
     base,
     resources,
     redirects: serving.redirects,
-    made: buildIdResource(manifest, serving),
+    made: [buildIdResource(manifest, serving), ...(serving.keptList ? [listed] : [])],
     kept: keptPaths(kept, serving),
   })
   const pages = [...resources.values()].filter(({ isPage }) => isPage)

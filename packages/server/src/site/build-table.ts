@@ -18,8 +18,8 @@ export interface TableParts {
   /** By path relative to the build's folder. */
   readonly resources: ReadonlyMap<string, Resource>
   readonly redirects: readonly RedirectRule[]
-  /** The resource that the server adds to the files of the build. */
-  readonly made: Resource
+  /** The resources that the server adds to the files of the build. */
+  readonly made: readonly Resource[]
   /** The files of earlier builds, the newest first, for paths that the current build lacks. */
   readonly kept: Iterable<KeptPath>
 }
@@ -38,7 +38,7 @@ export interface BuiltTable extends Pick<Site, 'table' | 'redirects'> {
 
 /**
  * Creates the table. If several entries have the same path, the first of this order wins: files, pages, the
- * server's own redirects, the server's own resource, files of earlier builds. Rules can target files of
+ * server's own redirects, the server's own resources, files of earlier builds. Rules can target files of
  * earlier builds only by their paths.
  */
 export function buildTable({ base, resources, redirects, made, kept }: TableParts): BuiltTable {
@@ -63,7 +63,7 @@ export function buildTable({ base, resources, redirects, made, kept }: TablePart
   }
   if (base !== '/') table.set(base.slice(0, -1), { kind: 'redirect', status: 308, location: base })
 
-  add(made.path, made)
+  for (const resource of made) add(resource.path, resource)
 
   const { patterns, problems } = compileRedirects(redirects, table)
   for (const { path, make } of kept) if (!table.has(path)) table.set(path, make())

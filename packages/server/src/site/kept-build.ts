@@ -36,7 +36,10 @@ export function listDeltas(deltas: StoredDeltas = new Map()): readonly StoredDel
  * An earlier build whose files open tabs still request. A variant without bytes is not offered. A file
  * without bytes is not served.
  */
-export type KeptBuild = StoredBuild
+export interface KeptBuild extends StoredBuild {
+  /** The time at which another build replaced it, in milliseconds since the epoch. Absent if it is unknown. */
+  readonly superseded?: number
+}
 
 /**
  * Returns whether a file of an earlier build is served besides the current build. This applies to files

@@ -39,6 +39,8 @@ export interface ResolvedServing {
   readonly sourceMaps: SourceMaps
   /** Whether shared caches may keep deltas. */
   readonly sharedCache: boolean
+  /** Whether the hashed files are listed for `serve-dist carry`. */
+  readonly keptList: boolean
   /** Globs of immutable files. */
   readonly immutable: readonly string[]
   /** The path of health checks, percent-encoded. */
@@ -77,6 +79,7 @@ export function resolveServing({
     ]),
     sourceMaps: sourceMapsOf(rules),
     sharedCache: last('sharedCache') ?? false,
+    keptList: last('keptList') ?? true,
     immutable: rules.flatMap((source) => source.immutable ?? []),
     health: health && encodeWrittenPath(health),
     basicAuth,

@@ -32,7 +32,7 @@ describe('exportSite', () => {
   test("writes a folder for each host, with the build's file times", async () => {
     const site = await loadSite(await build())
     const folder = join(await temporaryDirectory(), 'new')
-    expect(await exportSite(site, folder)).toMatchObject({ folder, files: 3, kept: 0, variants: 3, left: [] })
+    expect(await exportSite(site, folder)).toMatchObject({ folder, files: 4, kept: 0, variants: 3, left: [] })
     expect((await readdir(folder)).toSorted()).toEqual(
       ['builds', 'cloudflare-pages', 'export.json', 'netlify', 'nginx.conf', 'public'].toSorted(),
     )

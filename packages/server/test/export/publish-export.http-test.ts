@@ -32,7 +32,7 @@ describe('serve-dist publish --export', () => {
     expect([dry.code, (await readdir(home)).includes('site')]).toEqual([0, false])
     const { code, stdout, stderr } = await run(await buildOf(2), '--export', site)
     expect([code, stderr]).toEqual([0, ''])
-    expect(stdout).toContain(`exported to ${site}: 4 files (1 from earlier builds) and 6 variants, `)
+    expect(stdout).toContain(`exported to ${site}: 5 files (1 from earlier builds) and 6 variants, `)
     const assets = await readdir(join(site, 'public/assets'))
     expect(assets.filter((name) => name.endsWith('.js')).toSorted()).toEqual(['app-1.js', 'app-2.js'])
     expect(assets).toContain('app-1.js.br')

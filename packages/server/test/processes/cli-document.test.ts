@@ -10,7 +10,13 @@ import {
   reportFlags,
   serveFlags,
 } from '../../src/command/flags.ts'
-import { generationsFlags, publishFlags, purgeFlags, rollbackFlags } from '../../src/command/store-flags.ts'
+import {
+  carryFlags,
+  generationsFlags,
+  publishFlags,
+  purgeFlags,
+  rollbackFlags,
+} from '../../src/command/store-flags.ts'
 
 const file = fileURLToPath(new URL('../../../../docs/cli.md', import.meta.url))
 
@@ -26,6 +32,8 @@ const introduction = `# The command line
   [options](#serve-dist-check-target).
 - \`serve-dist explain <path> [dir]\` [explains the answer](explain.md) to a request:
   [options](#serve-dist-explain-path-dir).
+- \`serve-dist carry <url> [dir]\` adds the hashed files of the running site to a [new build](deploys.md#without-a-store):
+  [options](#serve-dist-carry-url-dir).
 - \`serve-dist publish [dir]\` publishes a build to a [store](deploys.md): [options](#serve-dist-publish-dir).
 - \`serve-dist rollback [id]\` goes back to an earlier build of a store: [options](#serve-dist-rollback-id).
 - \`serve-dist generations\` lists the builds of a store: [options](#serve-dist-generations).
@@ -62,6 +70,8 @@ test('docs/cli.md has every flag of the command', async () => {
     ...sectionOf(checkFlags),
     '## `serve-dist explain <path> [dir]`',
     ...sectionOf(explainFlags, '###'),
+    '## `serve-dist carry <url> [dir]`',
+    ...sectionOf(carryFlags),
     '## `serve-dist publish [dir]`',
     ...sectionOf(publishFlags),
     '## `serve-dist rollback [id]`',

@@ -1,3 +1,4 @@
+import { isoSeconds } from '@serve-dist/foundation/text/iso-seconds'
 import { type History, type HistoryRow, keyIn } from '../layout.ts'
 
 /*
@@ -64,9 +65,4 @@ function withFirstRow(history: History, row: Pick<HistoryRow, 'id' | 'restores'>
 function timeAfter(row: HistoryRow | undefined, time: number): string {
   const earliest = row === undefined ? 0 : Date.parse(row.published)
   return isoSeconds(Math.max(earliest, time))
-}
-
-/** Formats a time in milliseconds since the epoch as ISO 8601 without fractions. */
-function isoSeconds(time: number): string {
-  return new Date(time).toISOString().replace(/\.\d{3}Z$/, 'Z')
 }

@@ -1,0 +1,194 @@
+import { readdir, rm, rmdir } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { forEachConcurrently } from '@serve-dist/foundation/concurrency/for-each-concurrently'
+import { reasonOf } from '@serve-dist/foundation/files/file-error'
+import { makeFolder } from '@serve-dist/foundation/files/make-folder'
+import { replaceFile } from '@serve-dist/foundation/files/replace-file'
+import {
+  carriedFolder,
+  carriedListPath,
+  type KeptList,
+  keptListPath,
+  type ListedBuild,
+  OperatorError,
+  parseKeptList,
+} from '@serve-dist/manifest'
+import { readBuildManifest } from '@serve-dist/manifest/read-build-manifest'
+import type { Retention } from '@serve-dist/store'
+import { digestFile } from '../files/digest-file.ts'
+import { closeDescriptor, openRegularFile } from '../files/open-regular-file.ts'
+import { readOptional } from '../files/read-optional.ts'
+import { encodePath } from '../protocol/request-path.ts'
+import { openSite, type WantedBlob } from './open-site.ts'
+import { selectBuilds } from './select-builds.ts'
+import { siteInvalid, siteUnavailable } from './site-errors.ts'
+
+export interface CarryOptions {
+  readonly address: URL
+  /** Headers of every request. */
+  readonly fields: Readonly<Record<string, string>>
+  readonly retention: Partial<Retention>
+  readonly signal: AbortSignal
+  readonly onProgress: (progress: CarryProgress) => void
+}
+
+interface CarryProgress {
+  readonly files: number
+  readonly totalFiles: number
+  readonly bytes: number
+  readonly totalBytes: number
+}
+
+/** The files of earlier builds in the folder. */
+export interface CarrySummary {
+  readonly builds: number
+  /** The number of files without variants. */
+  readonly files: number
+  /** The bytes of files and variants. */
+  readonly bytes: number
+  /** The bytes that the folder lacked. */
+  readonly downloadedBytes: number
+}
+
+/** The number of parallel requests. A higher number could overload the site. */
+const concurrency = 8
+/** The time limit of a carry in milliseconds. A slow site would otherwise block a pipeline for days. */
+const longest = 30 * 60_000
+
+/**
+ * Adds the hashed files of a running site to a new build. If it fails, the folder keeps the earlier list. Verified files
+ * stay for the next attempt, except after `SD_SITE_INVALID`.
+ *
+ * @returns `undefined` if the site has no list.
+ * @throws OperatorError
+ */
+export async function carry(
+  directory: string,
+  { address, fields, retention, signal, onProgress }: CarryOptions,
+): Promise<CarrySummary | undefined> {
+  const root = resolve(directory)
+  const [folder, listFile] = [join(root, carriedFolder), join(root, carriedListPath)]
+  const limit = AbortSignal.timeout(longest)
+  const site = openSite({ address, fields, concurrency, signal: AbortSignal.any([signal, limit]) })
+  try {
+    // 1. Read the manifest and the list of the site.
+    const manifest = await readBuildManifest(directory)
+    const mount = address.pathname === '/' ? encodePath(manifest.base) : address.pathname.replace(/\/?$/, '/')
+    const text = await site.readDocument(mount + keptListPath)
+    if (text === undefined) return undefined
+
+    // 2. Select the builds.
+    const list = parseListOf(address, text)
+    const builds = await selectBuilds(list, manifest, { retention, now: Date.now() })
+    const wanted = wantedBlobs(builds, mount)
+
+    // 3. Download missing files.
+    await makeFolder(folder)
+    const found = new Set(await readdir(folder))
+    const there = new Set<string>()
+    const done = { files: 0, bytes: 0 }
+    const all = { totalFiles: wanted.length, totalBytes: sumOf(wanted) }
+    let downloadedBytes = 0
+    await forEachConcurrently(wanted, concurrency, async (blob) => {
+      const file = join(folder, blob.sha256)
+      const isKnown = found.has(blob.sha256) && (await isIntact(file, blob))
+      if (isKnown || (await site.download(blob, file))) there.add(blob.sha256)
+      if (!isKnown) downloadedBytes += blob.size
+      done.files += 1
+      done.bytes += blob.size
+      onProgress({ ...done, ...all })
+    })
+
+    // 4. Write the list, and delete other files.
+    const carried = { version: 1, builds: builds.map((build) => withOnly(build, there)) } as const
+    await replaceFile(listFile, `${JSON.stringify(carried)}\n`)
+    await deleteUnlisted(folder, carried)
+    return {
+      builds: builds.length,
+      files: builds.reduce((sum, { files }) => sum + files.length, 0),
+      bytes: sumOf(wanted.filter(({ sha256 }) => there.has(sha256))),
+      downloadedBytes,
+    }
+  } catch (error) {
+    if (limit.aborted)
+      throw siteUnavailable(`${address.origin}: the site took more than half an hour.`, error)
+    if (!(error instanceof OperatorError)) throw writeFailed(root, error)
+    if (error.code === 'SD_SITE_INVALID') await deleteUnlisted(folder, await readEarlierList(listFile))
+    throw error
+  } finally {
+    site.close()
+  }
+}
+
+function parseListOf(address: URL, text: string): KeptList {
+  try {
+    return parseKeptList(text)
+  } catch (error) {
+    throw siteInvalid(`${address.href}: its list of hashed files is invalid: ${reasonOf(error)}.`)
+  }
+}
+
+/** Returns the files and variants by digest. */
+function wantedBlobs(builds: readonly ListedBuild[], mount: string): readonly WantedBlob[] {
+  const blobs = new Map<string, WantedBlob>()
+  for (const { path: name, size, sha256, variants } of builds.flatMap(({ files }) => files)) {
+    const path = mount + encodePath(name)
+    for (const blob of [{ coding: 'identity', size, sha256 } as const, ...variants]) {
+      const known = blobs.get(blob.sha256)
+      if (known !== undefined && known.size !== blob.size)
+        throw siteInvalid(`${name}: a digest has two sizes.`)
+      if (known === undefined) blobs.set(blob.sha256, { ...blob, path })
+    }
+  }
+  return [...blobs.values()]
+}
+
+async function isIntact(file: string, { size, sha256 }: WantedBlob): Promise<boolean> {
+  const opened = await openRegularFile(file).catch(() => undefined)
+  if (opened === undefined) return false
+  const { descriptor, stats } = opened
+  try {
+    return stats.size === BigInt(size) && (await digestFile(descriptor, size)) === sha256
+  } finally {
+    await closeDescriptor(descriptor)
+  }
+}
+
+/** Removes the variants that the site did not send. */
+function withOnly(build: ListedBuild, there: ReadonlySet<string>): ListedBuild {
+  const files = build.files.map((file) => ({
+    ...file,
+    variants: file.variants.filter(({ sha256 }) => there.has(sha256)),
+  }))
+  return { ...build, files }
+}
+
+/** An unreadable list is of no use to a server, so it counts as empty. */
+async function readEarlierList(file: string): Promise<KeptList> {
+  try {
+    return parseKeptList((await readOptional(file)) ?? '')
+  } catch {
+    return { version: 1, builds: [] }
+  }
+}
+
+async function deleteUnlisted(folder: string, { builds }: KeptList): Promise<void> {
+  const entries = builds.flatMap(({ files }) => files.flatMap((file) => [file, ...file.variants]))
+  const listed = new Set(entries.map(({ sha256 }) => sha256))
+  const found = await readdir(folder).catch(() => [])
+  for (const name of found) if (!listed.has(name)) await rm(join(folder, name), { recursive: true })
+  if (listed.size === 0) await rmdir(folder).catch(() => {})
+}
+
+function sumOf(blobs: readonly WantedBlob[]): number {
+  return blobs.reduce((sum, { size }) => sum + size, 0)
+}
+
+function writeFailed(root: string, cause: unknown): unknown {
+  if (!(cause instanceof Error && 'syscall' in cause)) return cause
+  return new OperatorError(
+    'SD_WRITE_FAILED',
+    `${root}: cannot write to this folder (${reasonOf(cause)}). Free space on the disk, or let this user write to the folder.`,
+    { cause },
+  )
+}

@@ -1,0 +1,160 @@
+import { createHash, type Hash } from 'node:crypto'
+import { writeFile } from 'node:fs/promises'
+import http, { type ClientRequest, type IncomingMessage } from 'node:http'
+import https from 'node:https'
+import { formatBytes } from '@serve-dist/foundation/text/byte-size'
+import { reasonOf } from '@serve-dist/foundation/files/file-error'
+import { type ContentCoding, OperatorError } from '@serve-dist/manifest'
+import { siteInvalid, siteUnavailable } from './site-errors.ts'
+
+/** How to connect to a site. */
+export interface SiteAccess {
+  readonly address: URL
+  /** Headers of every request, such as `Authorization`. */
+  readonly fields: Readonly<Record<string, string>>
+  readonly concurrency: number
+  readonly signal: AbortSignal
+}
+
+/** A file or a variant to download. */
+export interface WantedBlob {
+  /** The percent-encoded path on the host. */
+  readonly path: string
+  readonly coding: ContentCoding | 'identity'
+  /** The number of encoded bytes. */
+  readonly size: number
+  readonly sha256: string
+}
+
+/** A running site. Its methods throw OperatorError `SD_SITE_UNAVAILABLE` or `SD_SITE_INVALID`. */
+export interface RunningSite {
+  /** Returns the text of a JSON document, or `undefined` if the site does not have it. */
+  readDocument(path: string): Promise<string | undefined>
+  /**
+   * Downloads a blob to a file. After an error, the file may have other bytes.
+   *
+   * @returns whether the site sent this coding. A CDN may remove codings.
+   */
+  download(blob: WantedBlob, file: string): Promise<boolean>
+  close(): void
+}
+
+/** Milliseconds without a byte until a request fails. */
+const patience = 30_000
+/** The time limit of a request grows by a millisecond for each 10 bytes. */
+const slowest = 10
+/** One more attempt recovers from a server that closed an idle connection just before its next use. */
+const tries = 2
+/** The maximum size of a document. Its parsed form takes a multiple of it. */
+const largestDocument = 8 * 1024 * 1024
+
+export function openSite({ address, fields, concurrency, signal }: SiteAccess): RunningSite {
+  const isSecure = address.protocol === 'https:'
+  const settings = { keepAlive: true, maxSockets: concurrency }
+  const agent = isSecure ? new https.Agent(settings) : new http.Agent(settings)
+  const request = isSecure ? https.request : http.request
+  signal.addEventListener('abort', () => agent.destroy(), { once: true })
+
+  /** Sends a request and reads the answer within a time limit. Repeats it if the site was unavailable. */
+  async function ask<Result>(
+    { path, coding, size }: Omit<WantedBlob, 'sha256'>,
+    read: (response: IncomingMessage) => Promise<Result>,
+  ): Promise<Result> {
+    for (let left = tries; ; left -= 1) {
+      try {
+        return await askOnce()
+      } catch (error) {
+        const isFinal = left === 1 || signal.aborted
+        if (isFinal || !(error instanceof OperatorError) || error.code !== 'SD_SITE_UNAVAILABLE') throw error
+      }
+    }
+
+    async function askOnce(): Promise<Result> {
+      signal.throwIfAborted()
+      const headers = { 'user-agent': 'serve-dist-carry', ...fields, 'accept-encoding': coding }
+      const asked = request(address, { path, agent, headers }).end()
+      const fail = (): unknown => asked.destroy(new Error('the answer takes too long'))
+      const deadline = setTimeout(fail, Math.min(patience + size / slowest, 2 ** 31 - 1))
+      asked.setTimeout(patience, fail)
+      try {
+        const response = await responseTo(asked).catch((error: unknown) => {
+          throw siteUnavailable(`${address.origin}${path}: ${reasonOf(error)}.`, error)
+        })
+        return await read(response).finally(() => response.destroy())
+      } finally {
+        clearTimeout(deadline)
+      }
+    }
+  }
+
+  /** Yields the body. Its errors are the site's, unlike those of the file that it is written to. */
+  async function* bodyOf(
+    response: IncomingMessage,
+    { path, size }: Pick<WantedBlob, 'path' | 'size'>,
+    digest?: Hash,
+  ): AsyncGenerator<Buffer> {
+    let read = 0
+    try {
+      for await (const chunk of response as AsyncIterable<Buffer>) {
+        read += chunk.length
+        if (read > size) throw siteInvalid(`${address.origin}${path} has more than ${formatBytes(size)}.`)
+        digest?.update(chunk)
+        yield chunk
+      }
+    } catch (error) {
+      throw error instanceof OperatorError
+        ? error
+        : siteUnavailable(`${address.origin}${path}: ${reasonOf(error)}.`, error)
+    }
+  }
+
+  /** Returns the coding of a 200. */
+  function codingOf({ statusCode = 0, headers }: IncomingMessage, path: string): string {
+    const place = `${address.origin}${path}`
+    if (statusCode >= 300 && statusCode < 400) {
+      throw siteInvalid(`${place} redirects to ${headers.location}. Pass the address of the site itself.`)
+    }
+    if (statusCode !== 200) throw siteUnavailable(`${place} answers ${statusCode}.`)
+    return headers['content-encoding']?.trim().toLowerCase() ?? 'identity'
+  }
+
+  return {
+    readDocument: async (path) => {
+      const document = { path, coding: 'identity', size: largestDocument } as const
+      return await ask(document, async (response) => {
+        const { statusCode, headers } = response
+        // Many servers answer each unknown path with a page.
+        const isPage = statusCode === 200 && headers['content-type']?.startsWith('text/html') === true
+        if (statusCode === 404 || isPage) return undefined
+        if (codingOf(response, path) !== 'identity')
+          throw siteInvalid(`${address.origin}${path} is compressed.`)
+        // A list of chunks would take much more memory, because a chunk may have one byte.
+        const bytes = Buffer.allocUnsafe(largestDocument)
+        let length = 0
+        for await (const chunk of bodyOf(response, document)) length += chunk.copy(bytes, length)
+        return bytes.toString('utf8', 0, length)
+      })
+    },
+    download: async (blob, file) =>
+      await ask(blob, async (response) => {
+        const { path, coding, sha256 } = blob
+        const found = codingOf(response, path)
+        if (found !== coding && coding !== 'identity') return false
+        const digest = createHash('sha256')
+        await writeFile(file, bodyOf(response, blob, digest))
+        if (found !== coding || digest.digest('hex') !== sha256) {
+          throw siteInvalid(`${address.origin}${path} (${coding}) does not match its digest.`)
+        }
+        return true
+      }),
+    close: () => agent.destroy(),
+  }
+}
+
+/** Resolves with the head of the response. Later errors are those of its body. */
+async function responseTo(request: ClientRequest): Promise<IncomingMessage> {
+  return await new Promise((resolve, reject) => {
+    request.once('response', resolve).on('error', reject)
+    request.once('close', () => reject(new Error('the connection closed without an answer')))
+  })
+}

@@ -1,0 +1,46 @@
+import { createProgressLine } from '@serve-dist/foundation/terminal/create-progress-line'
+import { formatBytes } from '@serve-dist/foundation/text/byte-size'
+import { escapeMessage } from '@serve-dist/foundation/text/escape-invisible'
+import { pluralize } from '@serve-dist/foundation/text/pluralize'
+import { OperatorError } from '@serve-dist/manifest'
+import { carry } from '../carry/carry.ts'
+import { readAddress } from './read-address.ts'
+import { retentionOf } from './retention-of.ts'
+import { runInterruptibly } from './run-interruptibly.ts'
+import type { CarryFlags } from './store-flags.ts'
+
+/** Adds the hashed files of a running site to a new build. */
+export async function carryCommand(url: string, directory: string, flags: CarryFlags): Promise<void> {
+  const address = readAddress(url)
+  requireEncryption(address)
+  const fields = Object.fromEntries(flags.header ?? [])
+  const line = createProgressLine(process.stderr, 'downloading')
+  const work = async (signal: AbortSignal): Promise<void> => {
+    const onProgress = line.update.bind(line)
+    const options = { address, fields, retention: retentionOf(flags), signal, onProgress }
+    const summary = await carry(directory, options).finally(() => line.clear())
+    if (summary === undefined) {
+      process.stdout.write(`nothing to carry: ${address.origin} has no list of hashed files\n`)
+      return
+    }
+    const { builds, files, bytes, downloadedBytes } = summary
+    const from = `${pluralize(files, 'file')} of ${pluralize(builds, 'earlier build')} from ${address.origin}`
+    process.stdout.write(
+      `carried ${from}: ${formatBytes(bytes)}, ${formatBytes(downloadedBytes)} downloaded\n`,
+    )
+  }
+  try {
+    await runInterruptibly(work, async () => 'the folder is unchanged. Run the command again to continue.')
+  } catch (error) {
+    const isAway = error instanceof OperatorError && error.code === 'SD_SITE_UNAVAILABLE'
+    if (!isAway || flags.ifPossible !== true) throw error
+    process.stderr.write(`serve-dist: warning: nothing carried: ${escapeMessage(error.message)}\n`)
+  }
+}
+
+/** Rejects plain HTTP, except to this machine: a network could replace files and their digests. */
+function requireEncryption({ protocol, hostname, origin }: URL): void {
+  if (protocol === 'https:') return
+  if (protocol === 'http:' && /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(hostname)) return
+  throw new OperatorError('SD_OPTION_INVALID', `${origin}: expected an address with https://`)
+}
