@@ -43,6 +43,7 @@ export {
   carriedListPath,
   type CacheClass,
   keptListPath,
+  largestKeptList,
   type Manifest,
   type ManifestFile,
   type ManifestLink,

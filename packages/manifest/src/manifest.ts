@@ -26,6 +26,8 @@ export const buildIdPath = '__serve-dist/build.json'
 
 /** The path of the list of hashed files under a build's base. The server generates it. */
 export const keptListPath = '__serve-dist/kept.json'
+/** The maximum size of this list in bytes. Its parsed form takes a multiple of it. */
+export const largestKeptList: number = 8 * 1024 * 1024
 /** The path of the list of files that `serve-dist carry` added, relative to the build's folder. */
 export const carriedListPath: string = `${stateDirectory}/kept.json`
 /** The folder of these files, relative to the build's folder. Each is named after the SHA-256 of its bytes. */

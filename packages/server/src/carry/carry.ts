@@ -1,4 +1,4 @@
-import { readdir, rm, rmdir } from 'node:fs/promises'
+import { lstat, readdir, rm, rmdir } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { forEachConcurrently } from '@serve-dist/foundation/concurrency/for-each-concurrently'
 import { reasonOf } from '@serve-dist/foundation/files/file-error'
@@ -84,6 +84,7 @@ export async function carry(
 
     // 3. Download missing files.
     await makeFolder(folder)
+    await refuseLink(folder)
     const found = new Set(await readdir(folder))
     const there = new Set<string>()
     const done = { files: 0, bytes: 0 }
@@ -101,7 +102,10 @@ export async function carry(
 
     // 4. Write the list, and delete other files.
     const carried = { version: 1, builds: builds.map((build) => withOnly(build, there)) } as const
-    await replaceFile(listFile, `${JSON.stringify(carried)}\n`)
+    const listText = JSON.stringify(carried)
+    // Times of builds make it larger than the list of the site.
+    parseListOf(address, listText)
+    await replaceFile(listFile, `${listText}\n`)
     await deleteUnlisted(folder, carried)
     return {
       builds: builds.length,
@@ -113,7 +117,8 @@ export async function carry(
     if (limit.aborted)
       throw siteUnavailable(`${address.origin}: the site took more than half an hour.`, error)
     if (!(error instanceof OperatorError)) throw writeFailed(root, error)
-    if (error.code === 'SD_SITE_INVALID') await deleteUnlisted(folder, await readEarlierList(listFile))
+    if (error.code === 'SD_SITE_INVALID')
+      await deleteUnlisted(folder, await readEarlierList(listFile)).catch(() => {})
     throw error
   } finally {
     site.close()
@@ -128,19 +133,24 @@ function parseListOf(address: URL, text: string): KeptList {
   }
 }
 
-/** Returns the files and variants by digest. */
+/** Returns the files and variants by digest. A digest of both is that of a file, which a CDN cannot omit. */
 function wantedBlobs(builds: readonly ListedBuild[], mount: string): readonly WantedBlob[] {
+  const listed = builds.flatMap(({ files }) => files)
   const blobs = new Map<string, WantedBlob>()
-  for (const { path: name, size, sha256, variants } of builds.flatMap(({ files }) => files)) {
-    const path = mount + encodePath(name)
-    for (const blob of [{ coding: 'identity', size, sha256 } as const, ...variants]) {
-      const known = blobs.get(blob.sha256)
-      if (known !== undefined && known.size !== blob.size)
-        throw siteInvalid(`${name}: a digest has two sizes.`)
-      if (known === undefined) blobs.set(blob.sha256, { ...blob, path })
-    }
+  const add = (name: string, blob: Omit<WantedBlob, 'path'>): void => {
+    const known = blobs.get(blob.sha256)
+    if (known !== undefined && known.size !== blob.size) throw siteInvalid(`${name}: a digest has two sizes.`)
+    if (known === undefined) blobs.set(blob.sha256, { ...blob, path: mount + encodePath(name) })
   }
+  for (const { path, size, sha256 } of listed) add(path, { coding: 'identity', size, sha256 })
+  for (const { path, variants } of listed) for (const variant of variants) add(path, variant)
   return [...blobs.values()]
+}
+
+/** Carried files replace and delete others in their folder, so it must not be elsewhere. */
+async function refuseLink(folder: string): Promise<void> {
+  if (!(await lstat(folder)).isSymbolicLink()) return
+  throw new OperatorError('SD_WRITE_FAILED', `${folder}: the folder is a symbolic link. Delete it.`)
 }
 
 async function isIntact(file: string, { size, sha256 }: WantedBlob): Promise<boolean> {

@@ -1,10 +1,10 @@
-import { createHash, type Hash } from 'node:crypto'
-import { writeFile } from 'node:fs/promises'
+import { createHash, type Hash, randomUUID } from 'node:crypto'
+import { rename, rm, writeFile } from 'node:fs/promises'
 import http, { type ClientRequest, type IncomingMessage } from 'node:http'
 import https from 'node:https'
 import { formatBytes } from '@serve-dist/foundation/text/byte-size'
 import { reasonOf } from '@serve-dist/foundation/files/file-error'
-import { type ContentCoding, OperatorError } from '@serve-dist/manifest'
+import { type ContentCoding, largestKeptList, OperatorError } from '@serve-dist/manifest'
 import { siteInvalid, siteUnavailable } from './site-errors.ts'
 
 /** How to connect to a site. */
@@ -31,7 +31,7 @@ export interface RunningSite {
   /** Returns the text of a JSON document, or `undefined` if the site does not have it. */
   readDocument(path: string): Promise<string | undefined>
   /**
-   * Downloads a blob to a file. After an error, the file may have other bytes.
+   * Downloads a blob to a file, which appears complete or not at all.
    *
    * @returns whether the site sent this coding. A CDN may remove codings.
    */
@@ -45,8 +45,6 @@ const patience = 30_000
 const slowest = 10
 /** One more attempt recovers from a server that closed an idle connection just before its next use. */
 const tries = 2
-/** The maximum size of a document. Its parsed form takes a multiple of it. */
-const largestDocument = 8 * 1024 * 1024
 
 export function openSite({ address, fields, concurrency, signal }: SiteAccess): RunningSite {
   const isSecure = address.protocol === 'https:'
@@ -112,7 +110,8 @@ export function openSite({ address, fields, concurrency, signal }: SiteAccess): 
   function codingOf({ statusCode = 0, headers }: IncomingMessage, path: string): string {
     const place = `${address.origin}${path}`
     if (statusCode >= 300 && statusCode < 400) {
-      throw siteInvalid(`${place} redirects to ${headers.location}. Pass the address of the site itself.`)
+      const target = headers.location?.slice(0, 200) ?? 'no location'
+      throw siteInvalid(`${place} redirects to ${target}. Pass the address of the site itself.`)
     }
     if (statusCode !== 200) throw siteUnavailable(`${place} answers ${statusCode}.`)
     return headers['content-encoding']?.trim().toLowerCase() ?? 'identity'
@@ -120,16 +119,16 @@ export function openSite({ address, fields, concurrency, signal }: SiteAccess): 
 
   return {
     readDocument: async (path) => {
-      const document = { path, coding: 'identity', size: largestDocument } as const
+      const document = { path, coding: 'identity', size: largestKeptList } as const
       return await ask(document, async (response) => {
         const { statusCode, headers } = response
         // Many servers answer each unknown path with a page.
-        const isPage = statusCode === 200 && headers['content-type']?.startsWith('text/html') === true
+        const isPage = statusCode === 200 && /^text\/html\b/i.test(headers['content-type'] ?? '')
         if (statusCode === 404 || isPage) return undefined
         if (codingOf(response, path) !== 'identity')
           throw siteInvalid(`${address.origin}${path} is compressed.`)
         // A list of chunks would take much more memory, because a chunk may have one byte.
-        const bytes = Buffer.allocUnsafe(largestDocument)
+        const bytes = Buffer.allocUnsafe(largestKeptList)
         let length = 0
         for await (const chunk of bodyOf(response, document)) length += chunk.copy(bytes, length)
         return bytes.toString('utf8', 0, length)
@@ -141,9 +140,16 @@ export function openSite({ address, fields, concurrency, signal }: SiteAccess): 
         const found = codingOf(response, path)
         if (found !== coding && coding !== 'identity') return false
         const digest = createHash('sha256')
-        await writeFile(file, bodyOf(response, blob, digest))
-        if (found !== coding || digest.digest('hex') !== sha256) {
-          throw siteInvalid(`${address.origin}${path} (${coding}) does not match its digest.`)
+        // The file may be a link or a pipe, which a rename replaces.
+        const aside = `${file}.${randomUUID()}.part`
+        try {
+          await writeFile(aside, bodyOf(response, blob, digest), { flag: 'wx' })
+          if (found !== coding || digest.digest('hex') !== sha256) {
+            throw siteInvalid(`${address.origin}${path} (${coding}) does not match its digest.`)
+          }
+          await rename(aside, file)
+        } finally {
+          await rm(aside, { force: true })
         }
         return true
       }),

@@ -1,6 +1,12 @@
 import { isoSeconds } from '@serve-dist/foundation/text/iso-seconds'
 import { formatBytes } from '@serve-dist/foundation/text/byte-size'
-import { type KeptList, type ListedBuild, loadOptional, type Manifest } from '@serve-dist/manifest'
+import {
+  type KeptList,
+  type ListedBuild,
+  type ListedFile,
+  loadOptional,
+  type Manifest,
+} from '@serve-dist/manifest'
 import type { Retention } from '@serve-dist/store'
 import { siteInvalid } from './site-errors.ts'
 
@@ -27,12 +33,20 @@ export async function selectBuilds(
   )
   const retention = { ...defaultRetention, ...given }
   const own = new Set(manifest.files.map(({ path }) => path))
+  // The root has unhashed files such as a service worker. It counts only if it has hashed files, too.
+  const folders = new Set(
+    manifest.files
+      .filter(({ path, cache }) => path.includes('/') || cache === 'immutable')
+      .map(({ path }) => topFolder(path)),
+  )
+  const isWanted = ({ path }: Pick<ListedFile, 'path'>): boolean =>
+    !own.has(path) && folders.has(topFolder(path))
   const found = builds
     .map(({ id, superseded, files }) => ({
       id,
       // A time in the future would keep the build forever.
       superseded: isoSeconds(superseded === undefined ? now : Math.min(Date.parse(superseded), now)),
-      files: files.filter(({ path }) => !own.has(path)),
+      files: files.filter(isWanted),
     }))
     .filter(({ id, files }) => id !== manifest.buildId && files.length > 0)
   const replaced = found.map(({ id, superseded }) => ({ id, superseded, published: superseded, number: 0 }))
@@ -49,4 +63,12 @@ export async function selectBuilds(
     )
   }
   return found.filter(({ id }) => kept.ids.includes(id))
+}
+
+/**
+ * Returns the first segment of a path. Carried files must be in a folder of the new build, so that the site cannot hide
+ * its rules and proxied paths.
+ */
+function topFolder(path: string): string {
+  return path.includes('/') ? path.slice(0, path.indexOf('/')) : ''
 }

@@ -11,6 +11,6 @@ export function readAddress(text: string): URL {
   if (address !== undefined && extra === '') return address
   throw new OperatorError(
     'SD_OPTION_INVALID',
-    `${text.replace(/\/\/[^/]*@/, '//…@')}: expected a URL without query, fragment and password, such as https://example.org/app/`,
+    `${text.replace(/(?<=:).*@/s, '…@')}: expected a URL without query, fragment and password, such as https://example.org/app/`,
   )
 }

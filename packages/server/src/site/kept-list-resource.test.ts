@@ -98,6 +98,16 @@ describe('keptListResource', () => {
     expect(listOf(siteWith({ rules: { keptList: false } }))).toBeUndefined()
   })
 
+  test('omits the oldest builds if the list is too large for carry', () => {
+    const name = 'a'.repeat(200)
+    const names = Array.from(
+      { length: 30_000 },
+      (_, index) => [`assets/${name}-${index}.js`, script] as const,
+    )
+    const huge = { ...fakeBuild(Object.fromEntries(names), { buildId: first }), superseded: 1000 }
+    expect(listOf(siteWith({ kept: [...kept.slice(0, 1), huge] }))).toHaveLength(2)
+  })
+
   test('omits builds with another base', () => {
     expect(listOf(siteWith({ base: '/app/' }), '/app/__serve-dist/kept.json')).toHaveLength(1)
   })

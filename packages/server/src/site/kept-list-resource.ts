@@ -4,6 +4,7 @@ import {
   isCarried,
   type KeptList,
   keptListPath,
+  largestKeptList,
   type ListedBuild,
   type ListedFile,
   type ManifestFile,
@@ -71,8 +72,15 @@ function makeList({
     }
   }
   const builds = [current, ...kept.filter(({ manifest }) => manifest.base === base)]
-  const list: KeptList = { version: 1, builds: builds.map(listed) }
-  const body = new TextEncoder().encode(JSON.stringify(list))
+  const all = builds.map(listed)
+  const bodyOf = (count: number): Uint8Array<ArrayBuffer> => {
+    const list: KeptList = { version: 1, builds: all.slice(0, count) }
+    return new TextEncoder().encode(JSON.stringify(list))
+  }
+  let body = bodyOf(all.length)
+  // `carry` would reject the whole list, so the oldest builds are left out.
+  for (let count = all.length - 1; count > 0 && body.length > largestKeptList; count -= 1)
+    body = bodyOf(count)
   return { bytes: { size: body.length, body }, entityTag: entityTagOf(sha256Of(body)) }
 }
 

@@ -1,6 +1,6 @@
-import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
 import { sha256Of } from '@serve-dist/foundation/text/sha256-of'
 import {
@@ -14,6 +14,7 @@ import { describe, expect, test, vi } from 'vitest'
 import { buildFixture } from '../support/build-fixture.ts'
 import { carryFrom } from '../support/carry-from.ts'
 import { compressibleText } from '../support/compressible-text.ts'
+import { rawRequest } from '../support/raw-request.ts'
 import { spawnCommand } from '../support/spawn-command.ts'
 import { writeCertificate } from '../support/make-certificate.ts'
 import { startServer } from '../support/start-server.ts'
@@ -116,6 +117,57 @@ function manyChunks({ socket }: ServerResponse): boolean {
 }
 
 describe('serve-dist carry', () => {
+  test('adds a file whose bytes are also a variant that the site does not send', async () => {
+    const directory = await newBuild()
+    const text = files['assets/a-1.js'] ?? ''
+    const br = brotliCompressSync(text)
+    const [digest, size] = [sha256Of(br), br.length]
+    const listed = [
+      { path: 'assets/a-1.js', size: text.length, sha256: sha256Of(text) },
+      { path: 'assets/b-1.woff2', size, sha256: digest },
+    ]
+    const withVariants = listed.map((file, index) =>
+      Object.assign({ variants: index === 0 ? [{ coding: 'br' as const, size, sha256: digest }] : [] }, file),
+    )
+    const { port } = await startSite({
+      list: listOf([{ files: withVariants }]),
+      answer: ({ url = '' }, response) =>
+        url === listPath ? undefined : response.end(url.endsWith('woff2') ? br : text),
+    })
+    expect(await carryFrom(port, directory)).toMatchObject({ files: 2 })
+    expect(await carriedIn(directory)).toContain(`kept/${digest}`)
+    const server = await startServer(directory)
+    expect((await rawRequest(server.port, { target: '/assets/b-1.woff2' })).body).toEqual(br)
+  })
+
+  test('adds only files in folders that the new build has', async () => {
+    const directory = await newBuild()
+    const names = ['assets/a-1.js', 'api/me.svg', '__serve-dist/a.js', 'favicon.ico', 'other/assets/a.js']
+    const { port } = await startSite({
+      list: listOf([{ files: listedFiles(Object.fromEntries(names.map((name) => [name, 'a']))) }]),
+      answer: ({ url = '' }, response) => (url === listPath ? undefined : response.end('a')),
+    })
+    await carryFrom(port, directory)
+    const [build] = await carriedBuilds(directory)
+    expect(build?.files.map(({ path }) => path)).toEqual(['assets/a-1.js'])
+  })
+
+  test('replaces links instead of following them, and rejects a link as the folder', async () => {
+    const directory = await newBuild()
+    const outside = join(await temporaryDirectory(), 'outside')
+    await writeFile(outside, 'untouched')
+    await mkdir(join(directory, carriedFolder), { recursive: true })
+    for (const { sha256 } of listedFiles(files))
+      await symlink(outside, join(directory, carriedFolder, sha256))
+    const { port } = await startSite()
+    await carryFrom(port, directory)
+    expect(await readFile(outside, 'utf8')).toBe('untouched')
+    await rm(join(directory, carriedFolder), { recursive: true })
+    await symlink(dirname(outside), join(directory, carriedFolder))
+    await expect(carryFrom(port, directory)).rejects.toThrow('the folder is a symbolic link')
+    expect(await readdir(dirname(outside))).toContain('outside')
+  })
+
   test('adds the files that the new build lacks, with their variants', async () => {
     const directory = await buildFixture({ 'index.html': 'new', 'assets/b-1.css': 'of the new build' })
     const { port, requests } = await startSite()
