@@ -302,7 +302,7 @@ describe('a site that sends something else', () => {
     ],
     [
       'more bytes than the limit',
-      { list: listOf([{ files: listedFiles({ 'a.js': 'x' }, { size: 2 ** 50 }) }]) },
+      { list: listOf([{ files: listedFiles({ 'assets/a.js': 'x' }, { size: 2 ** 50 }) }]) },
       /Pass a larger --keep-bytes/,
     ],
     [
@@ -369,7 +369,7 @@ describe('a site that sends something else', () => {
     [
       'an endless file of 200 MB',
       {
-        list: listOf([{ files: listedFiles({ 'a.js': 'x' }, { size: 200_000_000 }) }]),
+        list: listOf([{ files: listedFiles({ 'assets/a.js': 'x' }, { size: 200_000_000 }) }]),
         answer: ({ url }, response) => (url === listPath ? undefined : endless(response)),
       },
     ],
