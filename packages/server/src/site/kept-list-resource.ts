@@ -72,15 +72,15 @@ function makeList({
     }
   }
   const builds = [current, ...kept.filter(({ manifest }) => manifest.base === base)]
-  const all = builds.map(listed)
-  const bodyOf = (count: number): Uint8Array<ArrayBuffer> => {
-    const list: KeptList = { version: 1, builds: all.slice(0, count) }
-    return new TextEncoder().encode(JSON.stringify(list))
+  const newest: ListedBuild[] = []
+  let size = JSON.stringify({ version: 1, builds: [] } satisfies KeptList).length
+  for (const build of builds.map(listed)) {
+    size += Buffer.byteLength(JSON.stringify(build)) + 1
+    // `carry` would reject the whole list, so the oldest builds are left out.
+    if (newest.length > 0 && size > largestKeptList) break
+    newest.push(build)
   }
-  let body = bodyOf(all.length)
-  // `carry` would reject the whole list, so the oldest builds are left out.
-  for (let count = all.length - 1; count > 0 && body.length > largestKeptList; count -= 1)
-    body = bodyOf(count)
+  const body = new TextEncoder().encode(JSON.stringify({ version: 1, builds: newest } satisfies KeptList))
   return { bytes: { size: body.length, body }, entityTag: entityTagOf(sha256Of(body)) }
 }
 
