@@ -213,6 +213,16 @@ describe('serve-dist check of a site', () => {
     expect({ code, found }).toEqual({ code: 1, found: ['other-build'] })
   })
 
+  test('reports different files if the request for the build id fails', async () => {
+    const directory = await buildFixture(files, hashed)
+    const { url } = await startServer(await buildFixture({ ...files, 'index.html': 'earlier' }, hashed))
+    const proxy = await startProxy(url, (request) =>
+      request.url === '/__serve-dist/build.json' ? undefined : {},
+    )
+    const { code, found } = await runCheck([proxy, '--build', directory])
+    expect({ code, found }).toEqual({ code: 1, found: ['other-bytes'] })
+  })
+
   test('reports another build of which only the page differs, as after a rollback', async () => {
     const directory = await buildFixture(files, hashed)
     const { url } = await startServer(await buildFixture({ ...files, 'index.html': 'earlier' }, hashed))
