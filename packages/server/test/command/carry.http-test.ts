@@ -77,7 +77,7 @@ async function startSite({ list = honestList, answer }: SiteOptions = {}): Promi
   return { port: await startListener(listener), requests }
 }
 
-/** Builds a folder that has none of the files. */
+/** Builds a folder without the files of the site. */
 async function newBuild(): Promise<string> {
   return await buildFixture({ 'index.html': 'new', 'assets/new-2.js': 'new' })
 }
