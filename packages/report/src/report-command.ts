@@ -1,5 +1,6 @@
 import { type Download, type Manifest, OperatorError } from '@serve-dist/manifest'
 import { describeUnknownName } from '@serve-dist/foundation/text/describe-unknown-name'
+import { terminalWidth } from '@serve-dist/foundation/terminal/wrap-text'
 import { makeFolder } from '@serve-dist/foundation/files/make-folder'
 import { writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
@@ -94,8 +95,8 @@ export async function reportCommand(
   // `hasColors` respects NO_COLOR, FORCE_COLOR and terminals without colours.
   const isTerminal = output === undefined && stdout.isTTY === true
   const colors = isTerminal && stdout.hasColors?.() !== false
-  const { columns = wide } = stdout
-  const text = await write(report, { colors, ...(isTerminal && columns < wide && { width: columns }) })
+  const width = isTerminal ? terminalWidth(stdout) : undefined
+  const text = await write(report, { colors, ...(width !== undefined && width < wide && { width }) })
   if (output === undefined) stdout.write(text)
   else {
     await writeReport(output, text)

@@ -26,7 +26,7 @@ import { pathCell } from './path-cell.ts'
 export interface FormatTerminalOptions {
   /** Whether to use ANSI colours. */
   readonly colors: boolean
-  /** The width of a narrow terminal. The table of one build is then shortened, and sentences are wrapped. */
+  /** The width of a narrow terminal. Paths are then shortened, and sentences are wrapped. */
   readonly width?: number
 }
 
@@ -73,7 +73,7 @@ function comparisonTable(comparison: BuildComparison, { colors, width }: FormatT
   ]
   const summary = summarizeComparison(comparison)
   return [
-    ...layOutTable(rows, { colors, leftColumns: 2 }),
+    ...layOutTable(rows, { colors, leftColumns: 2, width }),
     paint(colors, summary.weight, styleOf(totals.total.sent)),
     paint(colors, wrapText(summary.files, width), 'dim'),
   ].join('\n')
@@ -107,7 +107,7 @@ function downloadTable(
     ],
   ]
   return [
-    ...(files.length === 0 ? [] : layOutTable(rows, { colors })),
+    ...(files.length === 0 ? [] : layOutTable(rows, { colors, width })),
     wrapText(describeDownload(build, download), width),
   ]
 }
