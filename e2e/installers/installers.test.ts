@@ -85,9 +85,7 @@ function installAndServe(installer: Installer): void {
       'public/index.html',
       `<!doctype html>${'<p>text</p>'.repeat(99)}<script src="a.txt"></script>`,
     )
-    expect(await expectSuccess('npx serve-dist compress public')).toContain(
-      '4 files, 12 variants (12 written)',
-    )
+    expect(await expectSuccess('npx serve-dist compress public')).toContain('4 files, 12 variants in ')
     expect(await expectSuccess('npx serve-dist report public --format html')).toContain('<!doctype html>')
     expect(await expectSuccess('npx serve-dist explain /a.txt public')).toContain('/a.txt')
     expect(await visit('npx serve-dist public', 'zstd')).toEqual(wholeSite('zstd'))

@@ -21,7 +21,7 @@ const noise = Buffer.concat(
 const build = {
   'index.html': '<!doctype html><title>page</title>\n'.repeat(60),
   'app.js': script,
-  // Random bytes do not compress, but the name suggests text.
+  // Random bytes do not compress, but the name suggests text. The file gets no variant.
   'noise.ttf': noise,
 }
 
@@ -91,7 +91,7 @@ describe('the cache', () => {
     const warm = await compressFiles(build, options)
     const without = await compressFiles(build, { cache: false })
     expect([cold.codecCalls, cold.cacheHits, cold.encodings]).toEqual([9, 0, 9])
-    expect([warm.codecCalls, warm.cacheHits, warm.encodings]).toEqual([0, 9, 0])
+    expect([warm.codecCalls, warm.cacheHits, warm.encodings]).toEqual([0, 6, 0])
     expect(without.codecCalls).toBe(9)
     expect(warm.disk).toEqual(cold.disk)
     expect(without.disk).toEqual(cold.disk)
@@ -102,7 +102,7 @@ describe('the cache', () => {
     const options = await withCache()
     await compressFiles(build, options)
     const changed = await compressFiles({ ...build, 'app.js': `${script}//` }, options)
-    expect([changed.codecCalls, changed.cacheHits]).toEqual([3, 6])
+    expect([changed.codecCalls, changed.cacheHits]).toEqual([3, 3])
   })
 
   test('finds content under any name, and does not read results that are already in the folder', async () => {
@@ -113,7 +113,7 @@ describe('the cache', () => {
     expect(renamed.codecCalls).toBe(0)
     await rewrite(options.cacheDirectory, (head) => [head, Buffer.alloc(0)])
     const again = await pass(folder, options)
-    expect([again.codecCalls, again.cacheHits, again.written]).toEqual([0, 9, []])
+    expect([again.codecCalls, again.cacheHits, again.written]).toEqual([0, 6, []])
   })
 
   test('adds a coding to the entry of a file', async () => {
@@ -151,7 +151,7 @@ describe('the cache', () => {
     await rewrite(options.cacheDirectory, (head, results) => [head, damage(results)])
     const warm = await compressFiles(build, options)
     // Each result is verified on its own. Results that are not worth keeping have no bytes.
-    expect([warm.codecCalls, warm.cacheHits]).toEqual([lost, 9 - lost])
+    expect([warm.codecCalls, warm.cacheHits]).toEqual([lost, 6 - lost])
     expect(warm.disk).toEqual(cold.disk)
     expect((await compressFiles(build, options)).codecCalls).toBe(0)
   })
@@ -176,7 +176,7 @@ describe('the cache', () => {
     const [first = '', ...others] = await entryFiles(options.cacheDirectory)
     for (const other of others) await copyFile(first, other)
     const warm = await compressFiles(build, options)
-    expect([warm.codecCalls, warm.cacheHits]).toEqual([6, 3])
+    expect(warm.codecCalls).toBe(6)
     expect(warm.disk).toEqual(cold.disk)
     expect((await compressFiles(build, options)).codecCalls).toBe(0)
   })

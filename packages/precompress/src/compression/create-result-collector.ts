@@ -11,7 +11,7 @@ export interface CompressionResult {
   readonly files: readonly CompressedFile[]
   /** Paths of variants that are files of the user. */
   readonly taken: readonly string[]
-  /** The number of results from the cache. */
+  /** The number of variants from the cache. */
   readonly cacheHits: number
 }
 

@@ -37,7 +37,7 @@ export interface PrecompressReport {
   readonly removed: readonly string[]
   /** New and changed variants, and the manifest if it changed, relative to the folder. */
   readonly written: readonly string[]
-  /** Results of encoding that were in the cache. */
+  /** The number of variants from the cache. */
   readonly cacheHits: number
   /** Files that this step encoded, counted once for each coding. */
   readonly encodings: number

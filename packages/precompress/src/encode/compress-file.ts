@@ -25,7 +25,7 @@ export interface FileOutcome {
   readonly compressed: CompressedFile
   /** Paths of variants that are files of the user. */
   readonly taken: readonly string[]
-  /** The number of results from the cache. */
+  /** The number of variants from the cache. */
   readonly cacheHits: number
 }
 
@@ -65,14 +65,15 @@ export async function compressFile(task: FileTask, context: FileContext): Promis
     if (result.status === 'rejected') throw result.reason
     return result.value
   })
-  const cacheHits = encodings.filter((encoding) => known.get(encoding.coding) === encoding).length
-  if (cacheHits < encodings.length) {
+  const recalled = encodings.filter((encoding) => known.get(encoding.coding) === encoding)
+  if (recalled.length < encodings.length) {
     const outcomes = new Map([...known, ...encodings.map((encoding) => [encoding.coding, encoding] as const)])
     await cache.keep(file.sha256, [...outcomes.values()])
   }
   const variants = encodings.flatMap(({ coding, size, kept }): ManifestVariant[] =>
     kept === undefined ? [] : [{ coding, size, sha256: kept.sha256 }],
   )
+  const cacheHits = recalled.filter(({ kept }) => kept !== undefined).length
   return { compressed: { file, variants }, taken, cacheHits }
 }
 

@@ -1,6 +1,6 @@
 import { basename } from 'node:path'
 import { joinFirstNames } from '@serve-dist/foundation/text/join-first-names'
-import { type Manifest, type ManifestFile, manifestPath, servedFiles } from '@serve-dist/manifest'
+import { type Manifest, type ManifestFile, servedFiles } from '@serve-dist/manifest'
 import { type Cell, cell, layOutTable, paint } from '@serve-dist/foundation/terminal/text-table'
 import { formatByteChange, formatCount, formatSize } from '../builds/format-values.ts'
 import { describePreference, preferenceCost } from '../builds/preference-cost.ts'
@@ -61,15 +61,13 @@ export function formatPass(pass: FinishedPass, { colors }: { readonly colors: bo
   const files = servedFiles(manifest)
   const variants = files.reduce((sum, file) => sum + file.variants.length, 0)
   const counts = `✓ ${formatCount(files.length, 'file')}, ${formatCount(variants, 'variant')}`
-  const changes = [
-    ...writtenOf(written),
-    ...(cacheHits > 0 ? [`${cacheHits.toLocaleString('en-US')} from the cache`] : []),
-    ...(removed.length > 0 ? [`${removed.length} removed`] : []),
-  ]
+  const isUnchanged = written.length + removed.length === 0
+  const reused = cacheHits > 0 ? ` (${cacheHits.toLocaleString('en-US')} from the cache)` : ''
+  const deleted = removed.length > 0 ? `, ${removed.length.toLocaleString('en-US')} removed` : ''
   const duration = durationMs < 1000 ? `${Math.round(durationMs)}ms` : `${(durationMs / 1000).toFixed(2)}s`
   const prefix = `${basename(directory)}/`
   const table = formatBuildTable(manifest, { colors, prefix, rows: 10, width: 80 })
-  const work = ` (${changes.join(', ') || 'nothing changed'}) in ${duration}`
+  const work = `${isUnchanged ? ' (nothing changed)' : reused}${deleted} in ${duration}`
   return `${table}\n${describeNeeds(pass.policyNeeds ?? [])}${paint(colors, counts, 'green')}${paint(colors, work, 'dim')}`
 }
 
@@ -90,17 +88,11 @@ function describeNeeds(needs: readonly PolicyNeed[]): string {
   ).join('')
 }
 
-/** Counts the written variants. A manifest without variants is a change, but does not count as a variant. */
-function writtenOf(paths: readonly string[]): string[] {
-  const variants = paths.filter((path) => path !== manifestPath)
-  if (variants.length > 0) return [`${variants.length.toLocaleString('en-US')} written`]
-  return paths.length > 0 ? ['manifest written'] : []
-}
-
 /**
  * Formats the table of one build, similar to Vite's. It has the sizes of each file in each coding, the coding that is
  * sent by default, and the smallest coding. The total and the cost of the default order follow. Files without variants
- * share one row. Sizes are in kB of 1,000 bytes. There is no line feed at the end.
+ * share one row, and the next row has the largest of them. Sizes are in kB of 1,000 bytes. There is no line feed at the
+ * end.
  */
 export function formatBuildTable(
   build: Pick<Manifest, 'files' | 'serving'>,
@@ -124,6 +116,13 @@ export function formatBuildTable(
       build,
       columns: ['identity'],
     }),
+    ...plain
+      .toSorted((a, b) => b.size - a.size)
+      .slice(0, 1)
+      .map((file) => [
+        [...pathCell(prefix + file.path, fileKindOf(file)), ...cell(' (largest)', 'dim')],
+        cell(formatSize(file.size)),
+      ]),
     ...sumRow(`total of ${formatCount(files.length, 'file')}`, files, { build, columns }).map((row) =>
       row.map((parts) => parts.map(({ text, styles }) => ({ text, styles: ['bold' as const, ...styles] }))),
     ),

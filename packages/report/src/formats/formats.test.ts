@@ -42,6 +42,7 @@ describe('formatBuildTable', () => {
       'dist/assets/Ünïcode-BBBB3333.css   2.00 kB        –  0.60 kB        –       br         br',
       'dist/assets/index-BBBB1111.js     11.00 kB  4.50 kB  3.80 kB  4.20 kB     zstd  br -400 B',
       '2 files without variants           0.47 kB',
+      'dist/index.html (largest)          0.40 kB',
       'total of 4 files                  13.47 kB  6.97 kB  4.87 kB  6.67 kB  5.27 kB     -400 B',
       "Sending zstd first costs 400 B (+8.2 %). To send less: prefer: 'smallest'.",
     ])
@@ -54,10 +55,13 @@ describe('formatBuildTable', () => {
       size: 900_000_000 + at,
       variants,
     }))
-    const lines = formatBuildTable(makeManifest(sketches), { colors: false, rows: 10, width: 80 }).split('\n')
-    expect(lines.filter((line) => line.startsWith('…'))).toHaveLength(10)
+    const image = { path: `images/${'long-name-'.repeat(8)}.png`, size: 1_080_000 }
+    const build = makeManifest([...sketches, image, { path: 'icon.png', size: 9 }])
+    const lines = formatBuildTable(build, { colors: false, rows: 10, width: 80 }).split('\n')
+    expect(lines.filter((line) => line.startsWith('…'))).toHaveLength(11)
+    expect(lines[13]).toMatch(/^….*-name-\.png \(largest\) +1\.08 MB$/)
     expect(lines[10]).toMatch(/^….*-chunk-11-AAAA1111\.js +900\.00 MB +3\.50 MB +3\.44 MB +3\.45 MB$/)
-    expect(lines[12]).toMatch(/^total of 12 files /)
+    expect(lines[14]).toMatch(/^total of 14 files /)
     expect(lines.filter((line) => line.length > 80)).toEqual([])
   })
 
@@ -95,8 +99,8 @@ describe('formatBuildTable', () => {
       '\n',
     )
     expect(lines[2]).toMatch(/4\.20 kB +br +br$/)
-    expect(lines[4]).toMatch(/^total of 4 files .* 4\.87 kB$/)
-    expect(lines[5]).toBe("prefer: 'smallest' saves 400 B (+8.2 %) compared with zstd first.")
+    expect(lines[5]).toMatch(/^total of 4 files .* 4\.87 kB$/)
+    expect(lines[6]).toBe("prefer: 'smallest' saves 400 B (+8.2 %) compared with zstd first.")
   })
 
   test('formats builds without variants or files', () => {
@@ -104,6 +108,7 @@ describe('formatBuildTable', () => {
     expect(plain.split('\n')).toEqual([
       '                            size',
       '1 file without variants  0.01 kB',
+      'a.js (largest)           0.01 kB',
       'total of 1 file          0.01 kB',
     ])
     expect(formatBuildTable({ files: [] }, { colors: false })).toBe('no files')
