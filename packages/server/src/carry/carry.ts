@@ -48,6 +48,8 @@ export interface CarrySummary {
   readonly bytes: number
   /** The bytes that the folder lacked. */
   readonly downloadedBytes: number
+  /** Whether the site serves this build, and no earlier ones. */
+  readonly isSameBuild: boolean
 }
 
 /** The number of parallel requests. A higher number could overload the site. */
@@ -112,10 +114,14 @@ export async function carry(
       files: builds.reduce((sum, { files }) => sum + files.length, 0),
       bytes: sumOf(wanted.filter(({ sha256 }) => there.has(sha256))),
       downloadedBytes,
+      isSameBuild: list.builds.length > 0 && list.builds.every(({ id }) => id === manifest.buildId),
     }
   } catch (error) {
     if (limit.aborted)
-      throw siteUnavailable(`${address.origin}: the site took more than half an hour.`, error)
+      throw siteUnavailable(
+        `${address.origin}: the site took more than half an hour. Run the command again to continue.`,
+        error,
+      )
     if (!(error instanceof OperatorError)) throw writeFailed(root, error)
     if (error.code === 'SD_SITE_INVALID')
       await deleteUnlisted(folder, await readEarlierList(listFile)).catch(() => {})

@@ -76,13 +76,20 @@ export function openSite({ address, fields, concurrency, signal }: SiteAccess): 
       asked.setTimeout(patience, fail)
       try {
         const response = await responseTo(asked).catch((error: unknown) => {
-          throw siteUnavailable(`${address.origin}${path}: ${reasonOf(error)}.`, error)
+          throw unreachable(path, error)
         })
         return await read(response).finally(() => response.destroy())
       } finally {
         clearTimeout(deadline)
       }
     }
+  }
+
+  function unreachable(path: string, error: unknown): OperatorError {
+    return siteUnavailable(
+      `${address.origin}${path}: ${reasonOf(error)}. Check the URL and that the site runs.`,
+      error,
+    )
   }
 
   /** Yields the body. Its errors are the site's, unlike those of the file that it is written to. */
@@ -100,9 +107,7 @@ export function openSite({ address, fields, concurrency, signal }: SiteAccess): 
         yield chunk
       }
     } catch (error) {
-      throw error instanceof OperatorError
-        ? error
-        : siteUnavailable(`${address.origin}${path}: ${reasonOf(error)}.`, error)
+      throw error instanceof OperatorError ? error : unreachable(path, error)
     }
   }
 
@@ -113,7 +118,13 @@ export function openSite({ address, fields, concurrency, signal }: SiteAccess): 
       const target = headers.location?.slice(0, 200) ?? 'no location'
       throw siteInvalid(`${place} redirects to ${target}. Pass the address of the site itself.`)
     }
-    if (statusCode !== 200) throw siteUnavailable(`${place} answers ${statusCode}.`)
+    if (statusCode !== 200) {
+      const fix =
+        statusCode === 404
+          ? 'The site lists this file. If its folder was changed, restart or reload its server.'
+          : 'Check the URL, the headers of --header and the log of the site.'
+      throw siteUnavailable(`${place} answers ${statusCode}. ${fix}`)
+    }
     return headers['content-encoding']?.trim().toLowerCase() ?? 'identity'
   }
 

@@ -4,6 +4,7 @@ import { escapeMessage } from '@serve-dist/foundation/text/escape-invisible'
 import { pluralize } from '@serve-dist/foundation/text/pluralize'
 import { OperatorError } from '@serve-dist/manifest'
 import { carry } from '../carry/carry.ts'
+import { siteUnavailable } from '../carry/site-errors.ts'
 import { readAddress } from './read-address.ts'
 import { retentionOf } from './retention-of.ts'
 import { runInterruptibly } from './run-interruptibly.ts'
@@ -23,7 +24,14 @@ export async function carryCommand(url: string, directory: string, flags: CarryF
       process.stdout.write(`nothing to carry: ${address.origin} has no list of hashed files\n`)
       return
     }
-    const { builds, files, bytes, downloadedBytes } = summary
+    const { builds, files, bytes, downloadedBytes, isSameBuild } = summary
+    if (builds === 0) {
+      const reason = isSameBuild
+        ? 'serves this build, and no earlier ones'
+        : 'has no hashed files to add to this build'
+      process.stdout.write(`nothing to carry: ${address.origin} ${reason}\n`)
+      return
+    }
     const from = `${pluralize(files, 'file')} of ${pluralize(builds, 'earlier build')} from ${address.origin}`
     process.stdout.write(
       `carried ${from}: ${formatBytes(bytes)}, ${formatBytes(downloadedBytes)} downloaded\n`,
@@ -33,7 +41,12 @@ export async function carryCommand(url: string, directory: string, flags: CarryF
     await runInterruptibly(work, async () => 'the folder is unchanged. Run the command again to continue.')
   } catch (error) {
     const isAway = error instanceof OperatorError && error.code === 'SD_SITE_UNAVAILABLE'
-    if (!isAway || flags.ifPossible !== true) throw error
+    if (!isAway) throw error
+    if (flags.ifPossible !== true)
+      throw siteUnavailable(
+        `${error.message} --if-possible lets the command succeed without the site.`,
+        error,
+      )
     process.stderr.write(`serve-dist: warning: nothing carried: ${escapeMessage(error.message)}\n`)
   }
 }

@@ -200,14 +200,42 @@ describe('serve-dist carry', () => {
     expect(await carriedIn(directory)).toEqual([])
   })
 
+  test('says that there is nothing to carry from a site with this build, or with no other files', async () => {
+    const directory = await newBuild()
+    const same = await startServer(directory)
+    const place = `nothing to carry: http://127.0.0.1`
+    expect(await runCarry(same.port, directory)).toMatchObject({
+      stdout: `${place}:${same.port} serves this build, and no earlier ones\n`,
+    })
+    for (const list of [listOf([]), listOf([{ files: listedFiles({ 'assets/new-2.js': 'new' }) }])]) {
+      const { port } = await startSite({ list })
+      expect(await runCarry(port, directory)).toMatchObject({
+        stdout: `${place}:${port} has no hashed files to add to this build\n`,
+      })
+    }
+  })
+
+  test.each([
+    [404, 'The site lists this file. If its folder was changed, restart or reload its server.'],
+    [401, 'Check the URL, the headers of --header and the log of the site.'],
+  ])('names the fix for a file that gets a %i', async (status, fix) => {
+    const { port } = await startSite({
+      answer: ({ url }, response) => (url === listPath ? undefined : response.writeHead(status).end()),
+    })
+    await expect(carryFrom(port, await newBuild())).rejects.toThrow(`answers ${status}. ${fix}`)
+  })
+
   test('fails if the site is unreachable, or warns with --if-possible', async () => {
     const directory = await newBuild()
     const failed = await runCarry(9, directory)
     expect([failed.code, failed.stdout]).toEqual([1, ''])
+    const fix = 'Check the URL and that the site runs.'
     expect(failed.stderr).toMatch(/^serve-dist: SD_SITE_UNAVAILABLE: .*ECONNREFUSED/)
+    expect(failed.stderr).toMatch(`${fix} --if-possible lets the command succeed without the site.\n`)
     const warned = await runCarry(9, directory, ['--if-possible'])
     expect([warned.code, warned.stdout]).toEqual([0, ''])
     expect(warned.stderr).toMatch(/^serve-dist: warning: nothing carried: .*ECONNREFUSED.*\n$/)
+    expect(warned.stderr.endsWith(`${fix}\n`)).toBe(true)
   })
 
   test.each([
