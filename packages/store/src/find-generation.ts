@@ -1,5 +1,6 @@
 import { OperatorError } from '@serve-dist/manifest'
 import { joinFirstNames } from '@serve-dist/foundation/text/join-first-names'
+import { shortId } from '@serve-dist/foundation/text/short-id'
 
 /**
  * Finds a build by its id or a prefix of it.
@@ -16,6 +17,6 @@ export function findGeneration(ids: Iterable<string>, given: string, place: stri
   const problem =
     found.length > 1
       ? `several builds start with ${given}: ${joinFirstNames(found)}. Add more digits.`
-      : `there is no build ${given}. ${all.length === 0 ? 'Publish a build first.' : `The store has ${joinFirstNames(all)}.`}`
+      : `there is no build ${given}. ${all.length === 0 ? 'Publish a build first.' : `The store has ${joinFirstNames(all.map(shortId))}.`}`
   throw new OperatorError('SD_GENERATION_MISSING', `${place}: ${problem}`)
 }

@@ -2,6 +2,7 @@ import { buffer } from 'node:stream/consumers'
 import { type Manifest, OperatorError, parseManifest } from '@serve-dist/manifest'
 import type { ReadOptions, StoreBackend, Stoppable } from './backend.ts'
 import { type DeltasDocument, deltasKey, parseDeltas } from './deltas/deltas-document.ts'
+import { shortId } from '@serve-dist/foundation/text/short-id'
 import { sha256Of } from '@serve-dist/foundation/text/sha256-of'
 import { currentKey, deletionKey, generationKey, type History, keyIn, parseHistory } from './layout.ts'
 import { parseJson } from './parse-json.ts'
@@ -59,7 +60,7 @@ export async function readGeneration(
   if (read === undefined) {
     throw new OperatorError(
       'SD_GENERATION_MISSING',
-      `${store.place}: the manifest of build ${id} is missing. Publish the build again, or choose one that serve-dist generations lists.`,
+      `${store.place}: the manifest of build ${shortId(id)} is missing. Publish the build again, or choose one that serve-dist generations lists.`,
     )
   }
   const { key, text } = read

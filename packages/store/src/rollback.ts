@@ -1,5 +1,6 @@
 import { OperatorError } from '@serve-dist/manifest'
 import { pluralize } from '@serve-dist/foundation/text/pluralize'
+import { shortId } from '@serve-dist/foundation/text/short-id'
 import type { StoreBackend, Stoppable } from './backend.ts'
 import { type ChangeOptions, maximumAttempts, resolveChangeOptions } from './change-options.ts'
 import { requireConditionalWrites } from './require-conditional-writes.ts'
@@ -84,10 +85,14 @@ function expectRow(history: History, to: string | undefined, place: string): His
   const ids = history.history.map(({ id }) => id)
   const row = selectRowToRestore(history, to === undefined ? undefined : findGeneration(ids, to, place))
   if (row !== undefined) return row
+  const [current] = ids
+  const fix = ids.some((id) => id !== current)
+    ? 'Choose a later build that serve-dist generations lists: serve-dist rollback <id>. Or publish'
+    : 'Publish'
   const problem =
-    ids.length === 0
+    current === undefined
       ? 'nothing was published yet. Publish a build first.'
-      : `no build from before ${ids[0]} is left. Publish the build that you need.`
+      : `no build from before ${shortId(current)} is left. ${fix} the build that you need.`
   throw new OperatorError('SD_GENERATION_MISSING', `${place}: ${problem}`)
 }
 
@@ -101,6 +106,6 @@ async function expectWhole(
   const missing = blobs.filter((blob) => !isListed(listed, blob))
   if (missing.length === 0) return
   const what = pluralize(missing.length, 'blob is', 'blobs are')
-  const problem = `${store.place}: ${what} missing or truncated, so build ${id} cannot be served. Publish it again, or roll back to another build.`
+  const problem = `${store.place}: ${what} missing or truncated, so build ${shortId(id)} cannot be served. Publish it again, or roll back to another build.`
   throw new OperatorError('SD_STORE_INVALID', problem)
 }

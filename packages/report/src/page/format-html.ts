@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { shortId } from '@serve-dist/foundation/text/short-id'
 import type { BuildReport } from '../formats/create-report.ts'
 import { describeBudget } from '../budgets/check-budgets.ts'
 import { formatCount } from '../builds/format-values.ts'
@@ -62,11 +63,11 @@ function titleOf({ title, comparison }: BuildReport): string {
 function facts({ build, comparison, download }: BuildReport): string {
   const items = [
     `${formatCount(build.files.length, 'file')} under <code>${escapeHtml(build.base)}</code>`,
-    `build <code>${escapeHtml(build.buildId.slice(0, 12))}</code>`,
+    `build <code>${escapeHtml(shortId(build.buildId))}</code>`,
     ...(comparison === undefined
       ? []
       : [
-          `against <code>${escapeHtml(comparison.before.buildId.slice(0, 12))}</code>`,
+          `against <code>${escapeHtml(shortId(comparison.before.buildId))}</code>`,
           escapeHtml(summarizeComparison(comparison).files),
         ]),
     ...(download === undefined ? [] : [sizeText(describeDownload(build, download))]),

@@ -1,15 +1,14 @@
 import { formatBytes } from '@serve-dist/foundation/text/byte-size'
+import { shortId } from '@serve-dist/foundation/text/short-id'
 import { cell, layOutTable } from '@serve-dist/foundation/terminal/text-table'
 import type { Generation } from '@serve-dist/store'
-import { shortIds } from './short-ids.ts'
 
 const titles = ['id', 'published', 'superseded', 'files', 'bytes', '']
 
 /** Formats the builds of a store as a table of 80 columns, followed by the times of rollbacks and the problems of damaged builds. */
 export function formatGenerations(generations: readonly Generation[], colors: boolean): string {
-  const shorten = shortIds(generations.map(({ id }) => id))
   const rows = generations.map(({ id, published, superseded, files, bytes, isCurrent, problem }) => [
-    cell(shorten(id), ...(isCurrent ? (['bold'] as const) : [])),
+    cell(shortId(id), ...(isCurrent ? (['bold'] as const) : [])),
     cell(formatTime(published)),
     cell(superseded === undefined ? '-' : formatTime(superseded)),
     cell(problem === undefined ? String(files) : '?'),
@@ -19,8 +18,8 @@ export function formatGenerations(generations: readonly Generation[], colors: bo
   return [
     ...layOutTable([titles.map((title) => cell(title, 'dim')), ...rows], { colors, leftColumns: 3 }),
     ...generations.flatMap(({ id, restored, problem }) => [
-      ...(restored === undefined ? [] : [`${shorten(id)}: restored ${formatTime(restored)}`]),
-      ...(problem === undefined ? [] : [`${shorten(id)}: ${problem}`]),
+      ...(restored === undefined ? [] : [`${shortId(id)}: restored ${formatTime(restored)}`]),
+      ...(problem === undefined ? [] : [`${shortId(id)}: ${problem}`]),
     ]),
   ].join('\n')
 }

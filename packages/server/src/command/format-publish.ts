@@ -1,9 +1,9 @@
 import { pluralize } from '@serve-dist/foundation/text/pluralize'
 import { joinFirstNames } from '@serve-dist/foundation/text/join-first-names'
+import { shortId } from '@serve-dist/foundation/text/short-id'
 import { formatBytes } from '@serve-dist/foundation/text/byte-size'
 import { type Cell, cell, layOutTable } from '@serve-dist/foundation/terminal/text-table'
 import type { DeltasSummary, Download, PublishSummary } from '@serve-dist/store'
-import { shortIds } from './short-ids.ts'
 
 /** The maximum number of changed files in the list. */
 const mostRows = 10
@@ -14,15 +14,14 @@ const mostRows = 10
  * @param width - the width of the terminal, to which paths are shortened.
  */
 export function formatPublish(summary: PublishSummary, place: string, width?: number): string {
-  const { id, replaced = id, isDryRun, new: sent, reused, kept, generations, pruned, milliseconds } = summary
+  const { id, isDryRun, new: sent, reused, kept, generations, pruned, milliseconds } = summary
   const { files, wasCurrent, download, deltas } = summary
-  const shorten = shortIds([id, replaced, ...generations, ...pruned.generations])
   const earlier = generations.filter((other) => other !== id).length
-  const gone = pruned.generations.map(shorten)
+  const gone = pruned.generations.map(shortId)
   return [
     isDryRun
-      ? `would publish ${shorten(id)} to ${place}; nothing is changed`
-      : `published ${shorten(id)} to ${place} in ${formatTime(milliseconds)}; ${wasCurrent ? 'it was current already' : 'it is current now'}`,
+      ? `would publish ${shortId(id)} to ${place}; nothing is changed`
+      : `published ${shortId(id)} to ${place} in ${formatTime(milliseconds)}; ${wasCurrent ? 'it was current already' : 'it is current now'}`,
     `  ${pluralize(files, 'file')}: ${sent.files} new, ${reused.files} reused${files > sent.files + reused.files ? ', and the environment module' : ''}; ${pluralize(sent.blobs, 'object')} and ${formatBytes(sent.bytes)} ${isDryRun ? 'to send' : 'sent'}`,
     ...(download === undefined ? [] : formatDownload(download, width)),
     ...(deltas === undefined ? [] : [`  deltas: ${formatDeltas(deltas, isDryRun)}`]),

@@ -1,6 +1,6 @@
+import { shortId } from '@serve-dist/foundation/text/short-id'
 import { loadOptional, OperatorError } from '@serve-dist/manifest'
 import type * as Library from '@serve-dist/store'
-import { shortIds } from './short-ids.ts'
 
 export interface OpenedStore {
   readonly store: Library.StoreBackend
@@ -48,5 +48,5 @@ export async function findCurrent(
   const id = typeof read === 'object' ? read.history.history[0]?.id : undefined
   return id === undefined
     ? { state: `${store.place} has no current build yet` }
-    : { id, state: `${shortIds([id])(id)} is current in ${store.place}` }
+    : { id, state: `${shortId(id)} is current in ${store.place}` }
 }

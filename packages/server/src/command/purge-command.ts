@@ -1,9 +1,9 @@
 import { pluralize } from '@serve-dist/foundation/text/pluralize'
+import { shortId } from '@serve-dist/foundation/text/short-id'
 import { formatBytes } from '@serve-dist/foundation/text/byte-size'
 import { type Manifest } from '@serve-dist/manifest'
 import { formatTime } from './format-generations.ts'
 import { findCurrent, type OpenedStore, openStoreForCommand } from './open-store-for-command.ts'
-import { shortIds } from './short-ids.ts'
 import { runInterruptibly } from './run-interruptibly.ts'
 import type { PurgeFlags } from './store-flags.ts'
 import { isImmutable } from '../site/resolve-serving.ts'
@@ -25,7 +25,7 @@ export async function purgeCommand(given: string, flags: PurgeFlags): Promise<vo
       const superseded = rows[0]?.superseded
       const since = superseded === undefined ? 'while it was current' : `before ${formatTime(superseded)} UTC`
       return [
-        `${tense} ${shortIds([id])(id)} from ${store.place}: ${pluralize(blobs, 'object')}, ${formatBytes(bytes)}${summary.isDryRun ? '; nothing is changed' : ''}`,
+        `${tense} ${shortId(id)} from ${store.place}: ${pluralize(blobs, 'object')}, ${formatBytes(bytes)}${summary.isDryRun ? '; nothing is changed' : ''}`,
         hashedFiles === 0
           ? '  no open tab breaks: other builds contain all of its hashed files'
           : `  ${pluralize(hashedFiles, 'hashed file')} in no other build: tabs that were opened\n  ${since} break if they request one`,

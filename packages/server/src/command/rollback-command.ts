@@ -1,6 +1,6 @@
+import { shortId } from '@serve-dist/foundation/text/short-id'
 import { formatTime } from './format-generations.ts'
 import { findCurrent, openStoreForCommand } from './open-store-for-command.ts'
-import { shortIds } from './short-ids.ts'
 import { runInterruptibly } from './run-interruptibly.ts'
 import type { RollbackFlags } from './store-flags.ts'
 import { writeCommandResult } from './write-command-result.ts'
@@ -14,12 +14,11 @@ export async function rollbackCommand(to: string | undefined, flags: RollbackFla
     const summary = await library.rollback(store, { to, isDryRun, isSinglePublisher, signal })
     writeCommandResult(flags, { store: store.place, ...summary }, () => {
       const { id, published, replaced } = summary
-      const shorten = shortIds([id, replaced ?? id])
-      const build = `${shorten(id)}, published ${formatTime(published)} UTC,`
+      const build = `${shortId(id)}, published ${formatTime(published)} UTC,`
       if (replaced === undefined) return `${build} is current in ${store.place} already; nothing is changed`
       return summary.isDryRun
-        ? `${build} would be current in ${store.place} again, instead of ${shorten(replaced)}; nothing is changed`
-        : `${build} is current in ${store.place} again, instead of ${shorten(replaced)}`
+        ? `${build} would be current in ${store.place} again, instead of ${shortId(replaced)}; nothing is changed`
+        : `${build} is current in ${store.place} again, instead of ${shortId(replaced)}`
     })
   }
   await runInterruptibly(work, async (signal) => (await findCurrent(opened, signal)).state)

@@ -1,3 +1,4 @@
+import { shortId } from '@serve-dist/foundation/text/short-id'
 import { buildIdPath, contentCodings, isSourceMap, keptListPath } from '@serve-dist/manifest'
 import { type CodingWeights, codingWeights } from '../protocol/accept-encoding.ts'
 import type { RequestFields } from '../protocol/request-fields.ts'
@@ -223,7 +224,7 @@ function describeEntry(site: Site, requested: string, entry: Entry): ExplainedSt
   const { path: file, buildId } = entry
   if (forced?.target === entry) return path(`${ruleOf(forced)} serves ${file} there`)
   if (buildId !== undefined) {
-    const text = `${requested} is the file ${file} of the earlier build ${buildId}: the current build has no file there`
+    const text = `${requested} is the file ${file} of the earlier build ${shortId(buildId)}: the current build has no file there`
     return { step: 2, topic: 'Earlier builds', text }
   }
   if (file === buildIdPath && !site.files.has(buildIdPath))

@@ -1,9 +1,10 @@
 import { pluralize } from '@serve-dist/foundation/text/pluralize'
+import { shortId } from '@serve-dist/foundation/text/short-id'
 import type { SiteCounts } from '../site/site.ts'
 import type { ReloadOutcome } from './reload-outcome.ts'
 
 export function describeReload(outcome: ReloadOutcome): string {
-  const build = shorten(outcome.buildId)
+  const build = shortId(outcome.buildId)
   switch (outcome.status) {
     case 'swapped':
       if (outcome.problems !== undefined)
@@ -11,7 +12,7 @@ export function describeReload(outcome: ReloadOutcome): string {
       if (outcome.hasNewValues) return `now serving build ${build} with new environment values`
       if (outcome.hasNewRules) return `now serving build ${build} with new rules`
       if (outcome.buildId === outcome.replaced) return `still serving build ${build}${describeKept(outcome)}`
-      return `now serving build ${build} (was ${shorten(outcome.replaced)})${describeKept(outcome)}`
+      return `now serving build ${build} (was ${shortId(outcome.replaced)})${describeKept(outcome)}`
     case 'unchanged':
       return `build ${build} is already being served`
     default:
@@ -25,8 +26,4 @@ function describeKept({ keptBuilds, keptFiles }: SiteCounts): string {
   return keptFiles === 0
     ? ''
     : `, with ${pluralize(keptFiles, 'hashed file')} of ${pluralize(keptBuilds, 'earlier build')}`
-}
-
-function shorten(buildId: string): string {
-  return buildId.slice(0, 12)
 }

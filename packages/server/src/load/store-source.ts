@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { shortId } from '@serve-dist/foundation/text/short-id'
 import { OperatorError, shellWord } from '@serve-dist/manifest'
 import { currentKey, openStore, parseHistory } from '@serve-dist/store'
 import { readOptional } from '../files/read-optional.ts'
@@ -110,7 +111,7 @@ async function openStoreMirror(
   } catch (error) {
     if (!(error instanceof OperatorError) || !(await mirror.refreshFromCache(error))) throw error
     onWarning(
-      `${error.message.replace(/\.?$/, '.')} Serving build ${currentOf(mirror).id.slice(0, 12)} from ${cache}.`,
+      `${error.message.replace(/\.?$/, '.')} Serving build ${shortId(currentOf(mirror).id)} from ${cache}.`,
     )
   }
   return mirror

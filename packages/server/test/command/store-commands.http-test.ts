@@ -1,5 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { shortId } from '@serve-dist/foundation/text/short-id'
 import { manifestPath, parseManifest } from '@serve-dist/manifest'
 import { beforeAll, describe, expect, test, vi } from 'vitest'
 import { buildFixture } from '../support/build-fixture.ts'
@@ -44,7 +45,7 @@ async function publishBoth(): Promise<string> {
   return store
 }
 
-const short = (index: number): string => ids[index]?.slice(0, 8) ?? ''
+const short = (index: number): string => shortId(ids[index] ?? '')
 
 describe('serve-dist publish', () => {
   test('reports new, reused, kept and pruned files, and draws no progress without a terminal', async () => {

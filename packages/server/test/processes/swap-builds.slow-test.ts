@@ -1,4 +1,5 @@
 import { loadEngine } from '@serve-dist/engine'
+import { shortId } from '@serve-dist/foundation/text/short-id'
 import { describe, expect, test, vi } from 'vitest'
 import { writeCertificate } from '../support/make-certificate.ts'
 import { createNumberedBuilds } from '../support/create-numbered-builds.ts'
@@ -31,7 +32,7 @@ describe.skipIf(process.platform !== 'linux')('a server under full load', () => 
       const { buildId } = await builds.deploy()
       command.child.kill('SIGHUP')
       await vi.waitFor(
-        () => expect(command.complaints()).toContain(`now serving build ${buildId.slice(0, 12)}`),
+        () => expect(command.complaints()).toContain(`now serving build ${shortId(buildId)}`),
         { timeout: 30_000, interval: 5 },
       )
       clients.noteServed(builds.newest())
@@ -63,7 +64,7 @@ describe.skipIf(process.platform !== 'linux')('a server under full load', () => 
     const begun = performance.now()
     for (let swap = 0; swap < swaps; swap += 1) {
       const { buildId } = await builds.deploy()
-      const line = `now serving build ${buildId.slice(0, 12)}`
+      const line = `now serving build ${shortId(buildId)}`
       signalled.child.kill('SIGHUP')
       await Promise.all(
         servers.map(async ({ command, clients }) => {

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { shortId } from '@serve-dist/foundation/text/short-id'
 import { openStore, publish, readGeneration, rollback } from '@serve-dist/store'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { openLiveSite } from '../../src/live/open-live-site.ts'
@@ -102,7 +103,7 @@ describe.skipIf(process.platform !== 'linux')('publish and rollback under full l
         const said = command.complaints().length
         const id = await change()
         await vi.waitFor(
-          () => expect(command.complaints().slice(said)).toContain(`now serving build ${id.slice(0, 12)}`),
+          () => expect(command.complaints().slice(said)).toContain(`now serving build ${shortId(id)}`),
           { timeout: 30_000, interval: 5 },
         )
         clients.noteServed(1)

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
+import { shortId } from '@serve-dist/foundation/text/short-id'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { SeenRequest } from '../../../store/test/support/start-fault-proxy.ts'
 import { s3Environment } from '../../../store/test/support/start-s3.ts'
@@ -34,7 +35,7 @@ describe.runIf(faulty !== undefined)('while a store in S3 does not respond', () 
       vi.stubEnv(name, value)
     store = `s3://${await s3.bucket()}/site`
     const builds = [await publishFiles(store, first), await publishFiles(store, second)]
-    short = builds.map(({ buildId }) => buildId.slice(0, 8))
+    short = builds.map(({ buildId }) => shortId(buildId))
   })
 
   /** Never answers requests of this kind. Settles at the first one. */

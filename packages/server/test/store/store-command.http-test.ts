@@ -1,5 +1,6 @@
 import { chmod, chown, mkdir, readdir, rename, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { shortId } from '@serve-dist/foundation/text/short-id'
 import { describe, expect, test, vi } from 'vitest'
 import { publishFiles } from '../support/publish-files.ts'
 import { type RunningCommand, spawnCommand } from '../support/spawn-command.ts'
@@ -32,7 +33,7 @@ describe('serve-dist --store', () => {
     await expectPage(command, 'first')
     const { buildId } = await publishFiles(store, { 'index.html': 'second' })
     await expectPage(command, 'second')
-    expect(await endCommand(command)).toContain(`serve-dist: now serving build ${buildId.slice(0, 12)} (was`)
+    expect(await endCommand(command)).toContain(`serve-dist: now serving build ${shortId(buildId)} (was`)
   })
 
   test('checks the store at once at SIGHUP', async () => {

@@ -1,5 +1,6 @@
 import { pluralize } from '@serve-dist/foundation/text/pluralize'
 import { joinFirstNames } from '@serve-dist/foundation/text/join-first-names'
+import { shortId } from '@serve-dist/foundation/text/short-id'
 import { formatBytes } from '@serve-dist/foundation/text/byte-size'
 import { deltasKey } from '../deltas/deltas-document.ts'
 import type { Stoppable } from '../backend.ts'
@@ -137,7 +138,7 @@ function warningsOf(
   if (missing.size > 0) {
     const what = pluralize(missing.size, 'build')
     warnings.push(
-      `the store does not have the manifest of ${what} in its history (${joinFirstNames([...missing])}). Publish a missing build again to serve it.`,
+      `the store does not have the manifest of ${what} in its history (${joinFirstNames([...missing].map(shortId))}). Publish a missing build again to serve it.`,
     )
   }
   return warnings

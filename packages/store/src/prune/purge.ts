@@ -1,5 +1,6 @@
 import { OperatorError } from '@serve-dist/manifest'
 import { reasonOf } from '@serve-dist/foundation/files/file-error'
+import { shortId } from '@serve-dist/foundation/text/short-id'
 import type { StoreBackend } from '../backend.ts'
 import { type ChangeOptions, resolveChangeOptions, type ResolvedChangeOptions } from '../change-options.ts'
 import { requireConditionalWrites } from '../require-conditional-writes.ts'
@@ -49,7 +50,7 @@ export async function purge(
   )
   const { id, rows, keys, sharedBlobs } = plan
   if (deletion?.failure !== undefined) {
-    const problem = `${store.place}: build ${id} was removed from the history, but some of its objects may remain (${reasonOf(deletion.failure)}). Purge it until the store has no such build.`
+    const problem = `${store.place}: build ${shortId(id)} was removed from the history, but some of its objects may remain (${reasonOf(deletion.failure)}). Purge it until the store has no such build.`
     throw new OperatorError('SD_STORE_UNAVAILABLE', problem, { cause: deletion.failure })
   }
   const { isDryRun } = resolved
@@ -108,6 +109,6 @@ function findPurgeable(
   const ids = [...history.map((row) => row.id), ...manifests.map(({ name }) => name)]
   const id = findGeneration(ids, given, place)
   if (id !== history[0]?.id) return id
-  const problem = `${place}: build ${id} is current. Roll back or publish another build, then purge it.`
+  const problem = `${place}: build ${shortId(id)} is current. Roll back or publish another build, then purge it.`
   throw new OperatorError('SD_OPTION_INVALID', problem)
 }

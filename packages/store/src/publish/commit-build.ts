@@ -1,6 +1,7 @@
 import { type Manifest, OperatorError, stringifyManifest } from '@serve-dist/manifest'
 import { reasonOf } from '@serve-dist/foundation/files/file-error'
 import { sha256Of } from '@serve-dist/foundation/text/sha256-of'
+import { shortId } from '@serve-dist/foundation/text/short-id'
 import type { StoreBackend } from '../backend.ts'
 import { deltaBlobsOf, deltasKey, stringifyDeltas } from '../deltas/deltas-document.ts'
 import { selectAvailableDeltas } from '../deltas/plan-deltas.ts'
@@ -97,7 +98,7 @@ function expectSameCurrent(
   const verb = found.restores === undefined ? 'published' : 'rolled back to'
   throw new OperatorError(
     'SD_STORE_CONFLICT',
-    `${place}: build ${found.id} was ${verb} during this publish (${found.published}) and is current. Publish again (only missing files are sent), or pass --force.`,
+    `${place}: build ${shortId(found.id)} was ${verb} during this publish (${found.published}) and is current. Publish again (only missing files are sent), or pass --force.`,
   )
 }
 
@@ -147,7 +148,7 @@ async function putGeneration(
     if (there !== undefined) {
       if (withoutTimes(there) === withoutTimes(manifest)) return key
       // The id is derived from the manifest, so an edited manifest would not be served.
-      const problem = `${store.place}: the store has a different build with the id ${id}, because the manifest was edited after the build. Compress the folder again.`
+      const problem = `${store.place}: the store has a different build with the id ${shortId(id)}, because the manifest was edited after the build. Compress the folder again.`
       throw new OperatorError('SD_MANIFEST_MISMATCH', problem)
     }
   }

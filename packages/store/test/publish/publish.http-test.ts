@@ -1,5 +1,6 @@
 import { appendFile, cp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { shortId } from '@serve-dist/foundation/text/short-id'
 import { manifestPath, pendingPath } from '@serve-dist/manifest'
 import { describe, expect, test } from 'vitest'
 import { buildFixture, writeFixture } from '../../../server/test/support/build-fixture.ts'
@@ -209,7 +210,7 @@ describe('publish', () => {
     const store = await storeOf(first, second)
     await store.delete(await keyOf(store, generationKey(first.id)))
     const { warnings, generations } = await publish(third.directory, store)
-    expect(warnings).toEqual([expect.stringContaining(first.id)])
+    expect(warnings).toEqual([expect.stringContaining(shortId(first.id))])
     expect(generations).toEqual([third.id, second.id])
   })
 
@@ -277,7 +278,7 @@ describe('publish', () => {
     const store = await storeOf(first)
     const between = (build: MadeBuild): StoreBackend =>
       beforePut(store, '', async () => await publish(build.directory, store))
-    await expectRefusal(publish(second.directory, between(third)), 'SD_STORE_CONFLICT', third.id)
+    await expectRefusal(publish(second.directory, between(third)), 'SD_STORE_CONFLICT', shortId(third.id))
     expect((await rowsOf(store)).map(({ id }) => id)).toEqual([third.id, first.id])
     await publish(second.directory, between(first), { isForced: true })
     expect((await rowsOf(store)).map(({ id }) => id)).toEqual([second.id, first.id, third.id, first.id])

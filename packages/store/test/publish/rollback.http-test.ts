@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { shortId } from '@serve-dist/foundation/text/short-id'
 import { describe, expect, test } from 'vitest'
 import type { StoreBackend } from '../../src/backend.ts'
 import { type ChangeOptions, listGenerations, prune, publish, purge, rollback } from '../../src/index.ts'
@@ -26,7 +27,11 @@ describe('rollback', () => {
     const blobs = await keysIn(store, 'blobs/')
     expect(await rollback(store)).toMatchObject({ id: second.id, replaced: third.id, isDryRun: false })
     expect(await rollback(store)).toMatchObject({ id: first.id, replaced: second.id })
-    await expect(rollback(store)).rejects.toMatchObject({ code: 'SD_GENERATION_MISSING' })
+    await expectRefusal(
+      rollback(store),
+      'SD_GENERATION_MISSING',
+      `no build from before ${shortId(first.id)} is left. Choose a later build that serve-dist generations lists: serve-dist rollback <id>. Or publish`,
+    )
     expect((await rowsOf(store)).map(({ id, restores }) => [id, restores])).toEqual([
       [first.id, 1],
       [second.id, 2],
@@ -35,6 +40,11 @@ describe('rollback', () => {
       [first.id, undefined],
     ])
     expect(await keysIn(store, 'blobs/')).toEqual(blobs)
+  })
+
+  test('names no other build if the store has only one', async () => {
+    const store = await storeOf(first)
+    await expectRefusal(rollback(store), 'SD_GENERATION_MISSING', 'is left. Publish the build that you need.')
   })
 
   test('restores every file of the oldest build, including pages', async () => {
@@ -58,7 +68,11 @@ describe('rollback', () => {
     expect(await rollback(store, { to: first.id.slice(0, 8) })).toMatchObject({ id: first.id })
     expect(await rollback(store, { to: third.id })).toMatchObject({ id: third.id, replaced: first.id })
     expect(await rollback(store, { to: third.id })).not.toHaveProperty('replaced')
-    await expectRefusal(rollback(store, { to: 'ffffffffffffffff' }), 'SD_GENERATION_MISSING', third.id)
+    await expectRefusal(
+      rollback(store, { to: 'ffffffffffffffff' }),
+      'SD_GENERATION_MISSING',
+      shortId(third.id),
+    )
   })
 
   test('rejects a build with missing files', async () => {
