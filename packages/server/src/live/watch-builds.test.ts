@@ -37,14 +37,14 @@ test('retries a rejected build at each interval while files of the current build
 
 test('waits while a compression step commits a build, unless it was interrupted', async () => {
   const directory = await buildFixture({ 'index.html': 'page' })
-  const { mark } = watchedFolder(directory, { since: undefined, interval })
-  const finished = await mark()
+  const watched = watchedFolder(directory, { since: undefined, interval })
+  const finished = await watched.mark()
   const journal = join(directory, pendingPath)
   await writeFile(journal, '{}')
-  expect(await mark()).toBeUndefined()
+  expect(await watched.mark()).toBeUndefined()
   for (const seconds of [-60, 60]) {
     const time = new Date(Date.now() + seconds * 1000)
     await utimes(journal, time, time)
-    expect(await mark()).toBe(finished)
+    expect(await watched.mark()).toBe(finished)
   }
 })
