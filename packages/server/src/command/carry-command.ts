@@ -4,6 +4,7 @@ import { escapeMessage } from '@serve-dist/foundation/text/escape-invisible'
 import { pluralize } from '@serve-dist/foundation/text/pluralize'
 import { OperatorError } from '@serve-dist/manifest'
 import { carry } from '../carry/carry.ts'
+import { isLoopbackHost } from '../protocol/is-loopback-host.ts'
 import { readAddress } from './read-address.ts'
 import { retentionOf } from './retention-of.ts'
 import { runInterruptibly } from './run-interruptibly.ts'
@@ -41,6 +42,6 @@ export async function carryCommand(url: string, directory: string, flags: CarryF
 /** Rejects plain HTTP, except to this machine: a network could replace files and their digests. */
 function requireEncryption({ protocol, hostname, origin }: URL): void {
   if (protocol === 'https:') return
-  if (protocol === 'http:' && /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(hostname)) return
+  if (protocol === 'http:' && isLoopbackHost(hostname)) return
   throw new OperatorError('SD_OPTION_INVALID', `${origin}: expected an address with https://`)
 }

@@ -43,8 +43,8 @@ function openFolder(directory: string, root: string, hasManifest: boolean): Sour
     readManifest: (options) => readManifest(root, { ...options, directory }),
     findUnlisted: (manifest) => (hasManifest ? findUnlisted(root, manifest) : []),
     inspect: (files, inspection) => inspectFiles(root, files, { ...inspection, cure }),
-    readKept: async (manifest, verify) =>
-      hasManifest ? await readCarriedBuilds({ directory, root }, manifest, verify) : undefined,
+    readKept: async (manifest, verify, limits) =>
+      hasManifest ? await readCarriedBuilds({ directory, root }, manifest, { ...limits, verify }) : undefined,
     describeStart: async (site, manifest) =>
       hasManifest ? await findClientBelow({ directory, root }, site, manifest) : undefined,
   }
