@@ -174,7 +174,9 @@ describe('serve-dist carry', () => {
     const { code, stdout, stderr } = await runCarry(port, directory)
     const place = `http://127.0.0.1:${port}`
     expect([code, stderr]).toEqual([0, ''])
-    expect(stdout).toMatch(new RegExp(`^carried 2 files of 1 earlier build from ${place}: .* downloaded\n$`))
+    expect(stdout).toMatch(
+      new RegExp(`^carried 2 files of 1 earlier build from ${place}: .* downloaded\n  deltas: none.*\n$`),
+    )
     expect(requests.filter((request) => request.startsWith('b-1'))).toEqual([])
     const [build] = await carriedBuilds(directory)
     expect(build).toMatchObject({ id: current, superseded: expect.stringMatching(/Z$/) })
