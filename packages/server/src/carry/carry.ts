@@ -1,9 +1,11 @@
+import { existsSync } from 'node:fs'
 import { lstat, readdir, rm, rmdir } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { forEachConcurrently } from '@serve-dist/foundation/concurrency/for-each-concurrently'
 import { reasonOf } from '@serve-dist/foundation/files/file-error'
 import { makeFolder } from '@serve-dist/foundation/files/make-folder'
 import { replaceFile } from '@serve-dist/foundation/files/replace-file'
+import { whileLocked } from '@serve-dist/foundation/files/while-locked'
 import {
   carriedDeltasPath,
   carriedFolder,
@@ -35,6 +37,7 @@ export interface CarryOptions {
   /** Whether to make deltas of the new build's files, if this Node can. */
   readonly makesDeltas: boolean
   readonly onDelta: (progress: DeltaProgress) => void
+  readonly onWarning: (message: string) => void
 }
 
 interface CarryProgress {
@@ -69,7 +72,15 @@ const longest = 30 * 60_000
  * @returns `undefined` if the site has no list.
  * @throws OperatorError
  */
-export async function carry(
+export async function carry(directory: string, options: CarryOptions): Promise<CarrySummary | undefined> {
+  const root = resolve(directory)
+  const { signal, onWarning: warn } = options
+  const work = async (): Promise<CarrySummary | undefined> => await carryAlone(directory, options)
+  // A missing folder has no lock.
+  return existsSync(root) ? await whileLocked(root, { signal, warn }, work) : await work()
+}
+
+async function carryAlone(
   directory: string,
   { address, fields, retention, signal: given, onProgress, makesDeltas, onDelta }: CarryOptions,
 ): Promise<CarrySummary | undefined> {

@@ -6,6 +6,7 @@ import { OperatorError } from '@serve-dist/manifest'
 import type { DeltaProgress } from '@serve-dist/store'
 import { carry } from '../carry/carry.ts'
 import type { CarriedDeltas } from '../carry/make-carried-deltas.ts'
+import { printWarning } from '../load/load-options.ts'
 import { formatDeltas } from './format-deltas.ts'
 import { readAddress } from './read-address.ts'
 import { retentionOf } from './retention-of.ts'
@@ -18,6 +19,7 @@ export async function carryCommand(url: string, directory: string, flags: CarryF
   requireEncryption(address)
   const fields = Object.fromEntries(flags.header ?? [])
   const line = createProgressLine(process.stderr, 'downloading')
+  const onWarning = (text: string): void => printWarning(escapeMessage(text))
   const deltaLine = createProgressLine(process.stderr, 'making deltas')
   const work = async (signal: AbortSignal): Promise<void> => {
     const summary = await carry(directory, {
@@ -31,6 +33,7 @@ export async function carryCommand(url: string, directory: string, flags: CarryF
         line.clear()
         deltaLine.update({ files, totalFiles, bytes, totalBytes })
       },
+      onWarning,
     }).finally(() => {
       line.clear()
       deltaLine.clear()
@@ -45,9 +48,7 @@ export async function carryCommand(url: string, directory: string, flags: CarryF
       `carried ${from}: ${formatBytes(bytes)}, ${formatBytes(downloadedBytes)} downloaded\n`,
     )
     if (deltas !== undefined) process.stdout.write(`  deltas: ${describeDeltas(deltas)}\n`)
-    for (const warning of deltas?.warnings ?? []) {
-      process.stderr.write(`serve-dist: warning: ${escapeMessage(warning)}\n`)
-    }
+    for (const warning of deltas?.warnings ?? []) onWarning(warning)
   }
   try {
     await runInterruptibly(work, async () => 'the folder is unchanged. Run the command again to continue.')

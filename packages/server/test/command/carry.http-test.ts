@@ -422,6 +422,32 @@ describe('a carry that was interrupted', () => {
     expect(await carryFrom(port, await newBuild())).toMatchObject({ files: 3 })
   })
 
+  test('lets another carry into the same folder wait, with a warning', async () => {
+    let release = (): unknown => undefined
+    const first = await startSite({
+      answer({ url }, response) {
+        if (url !== listPath) return undefined
+        release = () => response.setHeader('content-type', 'application/json').end(honestList)
+        return true
+      },
+    })
+    const path = 'assets/b-1.css'
+    const listed = listedFiles({ [path]: files[path] ?? '' })
+    const second = await startSite({ list: listOf([{ files: listed }]) })
+    const directory = await newBuild()
+    const running = carryFrom(first.port, directory)
+    await vi.waitFor(() => expect(first.requests).toHaveLength(1))
+    const warnings: string[] = []
+    const waiting = carryFrom(second.port, directory, { onWarning: (text) => warnings.push(text) })
+    const warning = `another compression or carry of ${directory} is running. This one waits until it ends.`
+    await vi.waitFor(() => expect(warnings).toEqual([warning]))
+    expect(second.requests).toEqual([])
+    release()
+    expect([(await running)?.files, (await waiting)?.files]).toEqual([3, 1])
+    expect((await carriedBuilds(directory)).flatMap((build) => build.files)).toEqual(listed)
+    expect(await carriedIn(directory)).toHaveLength(1 + 1 + 2)
+  })
+
   test('stops at a signal, and says how to continue', async () => {
     const { port, requests } = await startSite({ answer: ({ url }) => url !== listPath || undefined })
     const directory = await newBuild()

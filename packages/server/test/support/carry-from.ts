@@ -9,5 +9,5 @@ export async function carryFrom(
   const address = new URL(`http://127.0.0.1:${port}`)
   const { signal } = new AbortController()
   const given = { address, fields: {}, retention: {}, signal, makesDeltas: false }
-  return await carry(directory, { ...given, onProgress() {}, onDelta() {}, ...options })
+  return await carry(directory, { ...given, onProgress() {}, onDelta() {}, onWarning() {}, ...options })
 }
