@@ -17,11 +17,15 @@ async function makeFolder(): Promise<string> {
   return folder
 }
 
-async function run(location: string | PublishedBuild, options: ReportCommandOptions) {
+async function run(
+  location: string | PublishedBuild,
+  options: ReportCommandOptions,
+  terminal: { readonly isTTY?: boolean; readonly columns?: number } = {},
+) {
   let output = ''
   let errors = ''
   const exitCode = await reportCommand(location, options, {
-    stdout: { write: (text) => (output += text) },
+    stdout: { write: (text) => (output += text), ...terminal },
     stderr: { write: (text) => (errors += text) },
   })
   return { exitCode, output, errors }
@@ -33,6 +37,13 @@ describe('reportCommand', () => {
     expect({ exitCode, errors }).toEqual({ exitCode: 0, errors: '' })
     expect(output).toMatch(/assets\/a-AAAA1111\.js +9\.00 kB +3\.00 kB +br/)
     expect(output.endsWith('\n')).toBe(true)
+  })
+
+  test('prints the same table to a terminal that reports 0 columns', async () => {
+    const location = join(await makeFolder(), 'after.json')
+    const { output } = await run(location, {})
+    const terminal = { isTTY: true, columns: 0, hasColors: () => false }
+    expect((await run(location, {}, terminal)).output).toBe(output)
   })
 
   test('compares with an earlier build', async () => {
@@ -48,6 +59,18 @@ describe('reportCommand', () => {
     const { output } = await run({ build: manifest, replaced: earlier, download }, {})
     expect(output).toContain('assets/a-HASH.js')
     expect(output).toMatch(/\n\ndownloaded again .*\nassets\/a-AAAA1111\.js +3\.00 kB +9\.00 kB +90 B +dcz\n/)
+  })
+
+  test('suggests the import map of chunks, because this project has Vite 8', async () => {
+    const [replaced, build] = ['AAAA1111', 'BBBB1111'].map((hash) =>
+      makeManifest(
+        ['a', 'b', 'c'].map((name) => {
+          return { path: `assets/${name}-${hash}.js`, stem: `assets/${name}-[hash].js`, size: 9000 }
+        }),
+      ),
+    )
+    if (replaced === undefined || build === undefined) throw new Error('there are no builds')
+    expect((await run({ build, replaced }, {})).output).toContain("Vite's build.chunkImportMap")
   })
 
   test('returns exit code 1 and names the files if a budget is exceeded', async () => {

@@ -12,7 +12,12 @@ export interface TableOptions {
   readonly colors: boolean
   /** The number of left-aligned columns at the start. @default 1 */
   readonly leftColumns?: number
+  /** The maximum width. If the table is wider, texts of the first column lose their start. */
+  readonly width?: number | undefined
 }
+
+/** The minimum width of the first column, for labels such as `1,000 files without variants`. */
+const leastWidth = 28
 
 /** Creates a cell with one text. */
 export function cell(text: string, ...styles: readonly Style[]): Cell {
@@ -26,16 +31,21 @@ export function paint(colors: boolean, text: string, ...styles: readonly Style[]
 
 /** Formats rows as lines with aligned columns, by visible width. */
 export function layOutTable(rows: readonly (readonly Cell[])[], options: TableOptions): string[] {
-  const { colors, leftColumns = 1 } = options
+  const { colors, leftColumns = 1, width = Infinity } = options
   const widths: number[] = []
   for (const row of rows) {
     for (const [column, parts] of row.entries()) {
       widths[column] = Math.max(widths[column] ?? 0, widthOfCell(parts))
     }
   }
+  const [first = 0, ...others] = widths
+  const room = others.reduce((left, each) => left - each - 2, width)
+  const firstWidth = Math.min(first, Math.max(room, leastWidth))
+  widths[0] = firstWidth
   return rows.map((row) =>
     row
-      .map((parts, column) => {
+      .map((given, column) => {
+        const parts = column === 0 ? shortenStart(given, firstWidth) : given
         const padding = ' '.repeat((widths[column] ?? 0) - widthOfCell(parts))
         const text = parts.map((part) => paint(colors, part.text, ...part.styles)).join('')
         return column < leftColumns ? text + padding : padding + text
@@ -45,12 +55,17 @@ export function layOutTable(rows: readonly (readonly Cell[])[], options: TableOp
   )
 }
 
-/** Returns the text, or its end after `…` if the text is too wide. */
-export function shortenStart(text: string, width: number): string {
-  if (widthOf(text).width <= width) return text
-  let end = text
-  while (widthOf(end).width >= width) end = end.slice(1)
-  return `…${end}`
+/** Returns the cell, or its end after `…` if it is too wide. */
+function shortenStart(parts: Cell, width: number): Cell {
+  if (widthOfCell(parts) <= width) return parts
+  let room = width - 1
+  const end = parts.toReversed().map(({ text, styles }) => {
+    let rest = text
+    while (widthOf(rest).width > room) rest = rest.slice(1)
+    room = rest === text ? room - widthOf(rest).width : 0
+    return { text: rest, styles }
+  })
+  return [...cell('…', 'dim'), ...end.toReversed()]
 }
 
 function widthOfCell(parts: Cell): number {

@@ -1,7 +1,7 @@
 import { basename } from 'node:path'
 import { joinFirstNames } from '@serve-dist/foundation/text/join-first-names'
 import { type Manifest, type ManifestFile, manifestPath, servedFiles } from '@serve-dist/manifest'
-import { type Cell, cell, layOutTable, paint, shortenStart } from '@serve-dist/foundation/terminal/text-table'
+import { type Cell, cell, layOutTable, paint } from '@serve-dist/foundation/terminal/text-table'
 import { formatByteChange, formatCount, formatSize } from '../builds/format-values.ts'
 import { describePreference, preferenceCost } from '../builds/preference-cost.ts'
 import {
@@ -116,13 +116,9 @@ export function formatBuildTable(
   const plain = files.filter(({ variants }) => variants.length === 0)
   const hasChoice = columns.length > 1 && width === undefined
   const head = ['', 'size', ...columns.slice(1), ...(hasChoice ? ['sent', 'smallest'] : [])]
-  const pathWidth = width === undefined ? Infinity : width - columns.length * sizeWidth
   const rows = [
     head.map((text) => cell(text, 'dim')),
-    ...[...shown].toReversed().map((file) => {
-      const path = shortenStart(prefix + file.path, pathWidth)
-      return fileRow(path, file, { build, columns })
-    }),
+    ...[...shown].toReversed().map((file) => fileRow(prefix + file.path, file, { build, columns })),
     ...sumRow(`${formatCount(hidden.length, 'more file')} with variants`, hidden, { build, columns }),
     ...sumRow(`${formatCount(plain.length, 'file')} without variants`, plain, {
       build,
@@ -133,12 +129,9 @@ export function formatBuildTable(
     ),
   ].map((row) => row.slice(0, head.length))
   const preference = describePreference(preferenceCost(build))
-  const lines = layOutTable(rows, { colors })
+  const lines = layOutTable(rows, { colors, width })
   return [...lines, ...(preference === undefined ? [] : [paint(colors, preference, 'dim')])].join('\n')
 }
-
-/** The width of a column with sizes, such as `  999.99 kB`. */
-const sizeWidth = 11
 
 interface TableColumns {
   readonly build: BuildServing

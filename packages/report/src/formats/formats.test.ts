@@ -159,6 +159,28 @@ describe('formatTerminal', () => {
     ])
   })
 
+  test('shortens paths to the width of a narrow terminal, and keeps the states of files', () => {
+    const stem = `assets/${'long-name-'.repeat(8)}[hash].js`
+    const path = (hash: string) => stem.replace('[hash]', hash)
+    const earlier = makeManifest([{ path: path('AAAA1111'), stem, size: 1000 }])
+    const paths = [path('BBBB1111'), `${'folder/'.repeat(12)}new.js`]
+    const later = makeManifest(
+      paths.map((each, at) => ({ path: each, stem: at === 0 ? stem : each, size: 9000 })),
+    )
+    const changes = paths.map((each) => ({ path: each, bytes: 9000 }))
+    const report = createReport(later, { against: earlier, download: { files: 2, bytes: 18_000, changes } })
+    const lines = formatTerminal(report, { colors: false, width: 80 }).split('\n')
+    expect(lines.filter((line) => line.length > 80)).toEqual([])
+    expect(lines.map((line) => line.split('  ')[0])).toEqual(
+      expect.arrayContaining([
+        expect.stringMatching(/^….*-long-name-HASH\.js$/),
+        expect.stringMatching(/^….*\/new\.js new$/),
+        expect.stringMatching(/^….*-long-name-BBBB1111\.js$/),
+        expect.stringMatching(/^….*\/folder\/new\.js$/),
+      ]),
+    )
+  })
+
   test('counts the files without a row before the total', () => {
     const files = Array.from({ length: 22 }, (_, index) => ({ path: `${index}.txt`, size: 10 + index * 100 }))
     const [earlier, later] = [makeManifest([]), makeManifest(files)]

@@ -8,6 +8,7 @@ import { carry } from '../carry/carry.ts'
 import type { CarriedDeltas } from '../carry/make-carried-deltas.ts'
 import { printWarning } from '../load/load-options.ts'
 import { formatDeltas } from './format-deltas.ts'
+import { isLoopbackHost } from '../protocol/is-loopback-host.ts'
 import { readAddress } from './read-address.ts'
 import { retentionOf } from './retention-of.ts'
 import { runInterruptibly } from './run-interruptibly.ts'
@@ -19,7 +20,6 @@ export async function carryCommand(url: string, directory: string, flags: CarryF
   requireEncryption(address)
   const fields = Object.fromEntries(flags.header ?? [])
   const line = createProgressLine(process.stderr, 'downloading')
-  const onWarning = (text: string): void => printWarning(escapeMessage(text))
   const deltaLine = createProgressLine(process.stderr, 'making deltas')
   const work = async (signal: AbortSignal): Promise<void> => {
     const summary = await carry(directory, {
@@ -69,6 +69,10 @@ function describeDeltas({ summary, download }: CarriedDeltas): string {
 /** Rejects plain HTTP, except to this machine: a network could replace files and their digests. */
 function requireEncryption({ protocol, hostname, origin }: URL): void {
   if (protocol === 'https:') return
-  if (protocol === 'http:' && /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(hostname)) return
+  if (protocol === 'http:' && isLoopbackHost(hostname)) return
   throw new OperatorError('SD_OPTION_INVALID', `${origin}: expected an address with https://`)
+}
+
+function onWarning(text: string): void {
+  printWarning(escapeMessage(text))
 }

@@ -70,6 +70,16 @@ describe('formatPublish', () => {
     expect(lines).toContain('    … and 2 more (--json has all)')
   })
 
+  test('shortens long paths to the width of a terminal', () => {
+    const path = `assets/${'long-name-'.repeat(8)}AAAA1111.js`
+    const changes = [{ path, bytes: 20_000, br: 20_000, zstd: 21_000, delta: 1000, coding: 'dcz' as const }]
+    const download = { files: 1, bytes: 20_000, bytesWithDeltas: 1000, changes }
+    const row = (width?: number) => formatPublish({ ...summary, download }, 'x', width).split('\n')[4]
+    expect(row()).toContain(`    ${path}  20.0 kB`)
+    expect(row(80)).toMatch(/^ {4}….*-long-name-AAAA1111\.js {2}20\.0 kB {2}21\.0 kB {2}1\.0 kB$/)
+    expect(row(80)).toHaveLength(80)
+  })
+
   test.each([
     [{ ...deltas, made: 0 }, 'none to make'],
     [{ ...deltas, isThere: true }, 'made when the build was first published'],

@@ -6,6 +6,7 @@ import { formatBytes } from '@serve-dist/foundation/text/byte-size'
 import { carriedListPath, manifestPath } from '@serve-dist/manifest'
 import { readManifestFile } from '@serve-dist/manifest/read-build-manifest'
 import { createProgressLine } from '@serve-dist/foundation/terminal/create-progress-line'
+import { terminalWidth } from '@serve-dist/foundation/terminal/wrap-text'
 import type { DeltaProgress, PublishProgress } from '@serve-dist/store'
 import type { ExportSummary } from '../export/export-site.ts'
 import { loadProtectedSite } from '../load/load-site.ts'
@@ -64,7 +65,7 @@ export async function publishCommand(directory: string, flags: PublishFlags): Pr
     }
     writeCommandResult(flags, outcome, () => {
       const lines = [
-        formatPublish(summary, store.place),
+        formatPublish(summary, store.place, terminalWidth(process.stdout)),
         ...(exported === undefined ? [] : [formatExport(exported)]),
       ]
       return escapeMessage(lines.join('\n'))

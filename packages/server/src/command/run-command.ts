@@ -19,6 +19,7 @@ import {
   serveFlags,
   unusedFlags,
 } from './flags.ts'
+import { environmentRemedies } from './environment-remedies.ts'
 import type { ReportFlags } from './report-command.ts'
 import { normalizeArguments } from './normalize-arguments.ts'
 import {
@@ -219,13 +220,14 @@ function describeEmpty(argument: string | undefined): string {
  */
 function endServing(error: unknown): never {
   const isOfOperator = error instanceof OperatorError
-  const cure = isOfOperator && error.code === 'SD_ENVIRONMENT_INVALID' ? `\n${environmentCure}` : ''
-  process.stderr.write(`${isOfOperator ? describe(error) : inspect(error)}${cure}\n`)
+  const lines = isOfOperator ? [describe(error), ...remediesOf(error)] : [inspect(error)]
+  process.stderr.write(`${lines.join('\n')}\n`)
   process.exit(1)
 }
 
-const environmentCure =
-  'set the variables in the environment of the server, or in a file: serve-dist --env-file <file> (.env is not loaded automatically)'
+function remediesOf({ code, message }: OperatorError): readonly string[] {
+  return code === 'SD_ENVIRONMENT_INVALID' ? environmentRemedies(message) : []
+}
 
 function describe(error: OperatorError): string {
   return `serve-dist: ${error.code}: ${error.message}`

@@ -1,4 +1,5 @@
 import type { Manifest } from '@serve-dist/manifest'
+import type { MemoryLimits } from '../files/choose-streamed-files.ts'
 import type { ExpectedFile, Verification } from '../files/inspect-file.ts'
 import type { Inspection } from '../files/inspect-files.ts'
 import type { StoredDeltas } from '../site/kept-build.ts'
@@ -86,11 +87,11 @@ export interface SourceBuild {
    */
   readDeltasIntoMemory(manifest: Manifest, options: DeltaRoom): Promise<StoredDeltas | undefined>
   /**
-   * Reads the earlier builds of the same source.
+   * Reads the earlier builds of the same source. A folder's builds are held in memory as far as `limits` allow.
    *
    * @throws OperatorError if their files are missing or changed.
    */
-  readKept(manifest: Manifest, verify: Verification): Promise<KeptBySource | undefined>
+  readKept(manifest: Manifest, verify: Verification, limits: MemoryLimits): Promise<KeptBySource | undefined>
   /** Returns a warning for the start. Reloads do not print it. */
   describeStart(site: Site, manifest: Manifest): Promise<string | undefined>
 }

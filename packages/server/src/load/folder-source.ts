@@ -46,8 +46,8 @@ function openFolder(directory: string, root: string, hasManifest: boolean): Sour
     inspect: (files, inspection) => inspectFiles(root, files, { ...inspection, cure }),
     readDeltasIntoMemory: async (manifest, options) =>
       hasManifest ? await readCarriedDeltas(root, manifest, options) : undefined,
-    readKept: async (manifest, verify) =>
-      hasManifest ? await readCarriedBuilds({ directory, root }, manifest, verify) : undefined,
+    readKept: async (manifest, verify, limits) =>
+      hasManifest ? await readCarriedBuilds({ directory, root }, manifest, { ...limits, verify }) : undefined,
     describeStart: async (site, manifest) =>
       hasManifest ? await findClientBelow({ directory, root }, site, manifest) : undefined,
   }

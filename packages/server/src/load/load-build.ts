@@ -229,7 +229,10 @@ async function loadSiteOf(
     rulesDigest,
     limits: { memoryBudget: memoryBudget - bytesHeld(changes.map(({ bytes }) => bytes)), openFiles },
   }
-  const earlier = await source.readKept(wanted, options.verify)
+  const earlier = await source.readKept(wanted, options.verify, {
+    largestBody: options.largestBody,
+    memoryBudget: build.limits.memoryBudget - bytesHeld(files.values()),
+  })
   const { joined, problems } = joinSite(build, options.earlier, earlier)
   const { site, keptIdentity } = joined
   refuseHealthConflict(site)

@@ -17,7 +17,11 @@ export async function readEnvFile(file: string): Promise<EnvironmentSource> {
   const refuse = (problem: string): OperatorError =>
     new OperatorError('SD_ENVIRONMENT_INVALID', `env file ${path}: ${problem}`)
   const bytes = await readRegularFile(path).catch((error: unknown) => {
-    throw refuse(isNotFoundError(error) ? 'no such file' : `cannot read this file (${reasonOf(error)})`)
+    throw refuse(
+      isNotFoundError(error)
+        ? 'no such file. Name an existing file.'
+        : `cannot read this file (${reasonOf(error)}). Let this user read it, or replace it with a file.`,
+    )
   })
   const text = decode(bytes)
   if (text === undefined)

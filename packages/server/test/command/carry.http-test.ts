@@ -423,12 +423,10 @@ describe('a carry that was interrupted', () => {
   })
 
   test('lets another carry into the same folder wait, with a warning', async () => {
-    let release = (): unknown => undefined
+    const held: ServerResponse[] = []
     const first = await startSite({
       answer({ url }, response) {
-        if (url !== listPath) return undefined
-        release = () => response.setHeader('content-type', 'application/json').end(honestList)
-        return true
+        return url === listPath ? held.push(response) : undefined
       },
     })
     const path = 'assets/b-1.css'
@@ -442,7 +440,7 @@ describe('a carry that was interrupted', () => {
     const warning = `another compression or carry of ${directory} is running. This one waits until it ends.`
     await vi.waitFor(() => expect(warnings).toEqual([warning]))
     expect(second.requests).toEqual([])
-    release()
+    held[0]?.setHeader('content-type', 'application/json').end(honestList)
     expect([(await running)?.files, (await waiting)?.files]).toEqual([3, 1])
     expect((await carriedBuilds(directory)).flatMap((build) => build.files)).toEqual(listed)
     expect(await carriedIn(directory)).toHaveLength(1 + 1 + 2)

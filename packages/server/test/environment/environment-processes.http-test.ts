@@ -153,6 +153,7 @@ describe('a start', () => {
         'LIMIT: expected a number such as 10 or 0.5',
         'FLAGS: expected JSON',
         'set the variables in the environment of the server, or in a file: serve-dist --env-file <file> (.env is not loaded automatically)',
+        'correct the values where they are set: in the environment of the server, or in the file of --env-file',
       ].join('\n')}\n`,
     ])
   })
@@ -184,7 +185,7 @@ describe('a start', () => {
         return said
       }
       expect(await run('secret\\377')).toMatch(
-        /^serve-dist: SD_ENVIRONMENT_INVALID: API_URL: its bytes are not UTF-8\nset the variables .+\n$/,
+        /^serve-dist: SD_ENVIRONMENT_INVALID: API_URL: its bytes are not UTF-8\ncorrect the values .+\n$/,
       )
       expect(await run('a\\357\\277\\275')).toMatch(/http:\/\/127\.0\.0\.1/)
     },

@@ -27,6 +27,7 @@ impl Answer {
 }
 
 /// The status code of an answer. The engine compares it in `table.rs`, `head_cache.rs`, `observe.rs` and `request.rs`.
+/// The templates of its heads are in `build_index.rs`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// 200 OK.

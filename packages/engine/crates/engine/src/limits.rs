@@ -3,7 +3,7 @@ use std::time::Duration;
 /// Limits for connections. Their values are in `connection-limits.ts` and `http2-limits.ts` of the server.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// The time for the head of a request, or for a TLS handshake.
+    /// The time for the head of a request, for a TLS handshake, or for the answer to a PING.
     pub headers: Duration,
     /// The time between requests, or for the beginning of an HTTP/2 session.
     pub keep_alive: Duration,

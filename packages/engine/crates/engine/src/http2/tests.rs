@@ -150,6 +150,11 @@ async fn node(events: &Receiver<Event>) -> NodeSide {
     server::handshake(end).await.expect("the session starts")
 }
 
+async fn next_request(node: &mut NodeSide) -> (Request<RecvStream>, server::SendResponse<Bytes>) {
+    let request = node.accept().await.expect("a request arrives");
+    request.expect("the request is valid")
+}
+
 fn reason(error: &h2::Error) -> Option<Reason> {
     error.reason()
 }

@@ -17,11 +17,7 @@ fn resets_a_stream_without_progress() {
         let relayed = get(&mut send, "/miss");
         let answered = async {
             let mut node = node(events).await;
-            let (_, mut respond) = node
-                .accept()
-                .await
-                .expect("a request arrives")
-                .expect("the request is valid");
+            let (_, mut respond) = next_request(&mut node).await;
             let mut down = respond
                 .send_response(Response::new(()), false)
                 .expect("the stream is open");

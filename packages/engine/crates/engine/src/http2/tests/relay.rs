@@ -8,11 +8,7 @@ fn relays_bodies_hints_and_trailers() {
             .send_request(request(Method::POST, "/miss"), false)
             .expect("the stream is open");
         let mut node = node(events).await;
-        let (asked, mut respond) = node
-            .accept()
-            .await
-            .expect("a request arrives")
-            .expect("the request is valid");
+        let (asked, mut respond) = next_request(&mut node).await;
         tokio::task::spawn_local(async move { node.accept().await.is_none() });
         assert_eq!(asked.uri(), "https://x/miss");
         upload
@@ -59,19 +55,11 @@ fn relays_resets_in_both_directions() {
             .send_request(request(Method::POST, "/miss"), false)
             .expect("the stream is open");
         let mut node = node(events).await;
-        let (asked, _respond) = node
-            .accept()
-            .await
-            .expect("a request arrives")
-            .expect("the request is valid");
+        let (asked, _respond) = next_request(&mut node).await;
         upload.send_reset(Reason::CANCEL);
         drop(response);
         let driver = tokio::task::spawn_local(async move {
-            let (_, mut respond) = node
-                .accept()
-                .await
-                .expect("a request arrives")
-                .expect("the request is valid");
+            let (_, mut respond) = next_request(&mut node).await;
             respond.send_reset(Reason::ENHANCE_YOUR_CALM);
             node.accept().await.is_none()
         });
@@ -95,11 +83,7 @@ fn relays_a_complete_answer_to_an_unread_upload() {
             .send_request(request(Method::POST, "/miss"), false)
             .expect("the stream is open");
         let mut node = node(events).await;
-        let (asked, mut respond) = node
-            .accept()
-            .await
-            .expect("a request arrives")
-            .expect("the request is valid");
+        let (asked, mut respond) = next_request(&mut node).await;
         let mut down = respond
             .send_response(Response::new(()), false)
             .expect("the stream is open");
@@ -175,11 +159,7 @@ fn converts_host_to_authority() {
         let bytes = [PREFACE, &frame(4, 0, 0, b""), &frame(1, 5, 1, fields)].concat();
         raw.write_all(&bytes).await.expect("the engine reads");
         let mut node = node(events).await;
-        let (asked, _respond) = node
-            .accept()
-            .await
-            .expect("a request arrives")
-            .expect("the request is valid");
+        let (asked, _respond) = next_request(&mut node).await;
         assert_eq!(asked.uri(), "https://x/miss");
         assert_eq!(asked.headers()["host"], "x");
     });
@@ -193,11 +173,7 @@ fn ends_a_session_that_node_rejects() {
             .send_request(request(Method::GET, "/miss"), true)
             .expect("the stream is open");
         let mut node = node(events).await;
-        let _asked = node
-            .accept()
-            .await
-            .expect("a request arrives")
-            .expect("the request is valid");
+        let _asked = next_request(&mut node).await;
         node.abrupt_shutdown(Reason::ENHANCE_YOUR_CALM);
         tokio::task::spawn_local(async move { node.accept().await.is_none() });
         response.await.expect_err("the session ends");
@@ -268,11 +244,7 @@ fn closes_an_idle_session_with_node_if_descriptors_are_scarce() {
             .send_request(request(Method::GET, "/miss"), true)
             .expect("the stream is open");
         let mut node = node(events).await;
-        let (_, mut respond) = node
-            .accept()
-            .await
-            .expect("a request arrives")
-            .expect("the request is valid");
+        let (_, mut respond) = next_request(&mut node).await;
         respond
             .send_response(Response::new(()), true)
             .expect("the stream is open");
