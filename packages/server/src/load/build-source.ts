@@ -55,6 +55,12 @@ export interface KeptBySource {
   readonly identity: string
 }
 
+export interface DeltaRoom {
+  /** The room in bytes. */
+  readonly room: number
+  readonly onWarning: (message: string) => void
+}
+
 export interface SourceBuild {
   /** The place as the operator named it. */
   readonly directory: string
@@ -77,10 +83,9 @@ export interface SourceBuild {
   /**
    * Reads deltas into memory until the room is used up. It never rejects.
    *
-   * @param room - the room in bytes.
    * @returns the deltas, or `undefined` for a build without deltas.
    */
-  readDeltasIntoMemory?(room: number): Promise<StoredDeltas | undefined>
+  readDeltasIntoMemory(manifest: Manifest, options: DeltaRoom): Promise<StoredDeltas | undefined>
   /**
    * Reads the earlier builds of the same source. A folder's builds are held in memory as far as `limits` allow.
    *

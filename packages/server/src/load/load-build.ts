@@ -218,7 +218,8 @@ async function loadSiteOf(
     files: wanted.files.filter(({ path }) => !servingFiles.has(path)),
   }
   const { memoryBudget, openFiles } = options
-  const deltas = await source.readDeltasIntoMemory?.(memoryBudget - bytesHeld(files.values()))
+  const room = memoryBudget - bytesHeld(files.values())
+  const deltas = await source.readDeltasIntoMemory(manifest, { room, onWarning: options.onWarning })
   const changes = listDeltas(deltas)
   const build: ReadBuild = {
     current: { manifest, stored: files, deltas },

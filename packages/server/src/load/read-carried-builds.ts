@@ -4,12 +4,10 @@ import {
   carriedFolder,
   carriedListPath,
   defaultRetention,
+  describeListedBuild,
   isRetained,
   type ListedBuild,
-  type ListedFile,
   type Manifest,
-  type ManifestFile,
-  mediaTypeOf,
   OperatorError,
   parseKeptList,
 } from '@serve-dist/manifest'
@@ -39,7 +37,7 @@ export async function readCarriedBuilds(
   if (text === undefined) return undefined
   const stored = new Map<ManifestEntry, StoredBytes>()
   const carried = readList(file, text).map((build) => ({
-    manifest: manifestOf(build, current),
+    manifest: describeListedBuild(build, current),
     superseded: build.superseded === undefined ? Date.now() : Date.parse(build.superseded),
     stored,
   }))
@@ -92,25 +90,4 @@ function readList(file: string, text: string): readonly ListedBuild[] {
     const cure = 'Delete this file, or run serve-dist carry again.'
     throw new OperatorError(error.code, `${file}: ${error.message}. ${cure}`, { cause: error })
   }
-}
-
-/** Describes the files of an earlier build below the base of the current one. */
-function manifestOf(
-  { id, files }: ListedBuild,
-  { version, base, appType, lastModified }: Manifest,
-): Manifest {
-  return {
-    version,
-    buildId: id,
-    base,
-    appType,
-    assetsDirectory: '',
-    lastModified,
-    timesAreFixed: true,
-    files: files.map((file) => manifestFileOf(file, lastModified)),
-  }
-}
-
-function manifestFileOf(file: ListedFile, lastModified: string): ManifestFile {
-  return { ...file, mediaType: mediaTypeOf(file.path), cache: 'immutable', lastModified }
 }
