@@ -45,10 +45,10 @@ export function needsServer({ server, beside }: Target, name: string): boolean {
   return [server, beside, server + secondTurnSuffix].includes(name)
 }
 
-/** Tells whether no further round would change the verdict of a target. */
+/** Tells whether no further round would change the verdict of a target, also because one of its servers is not measured. */
 export function isDecided(rows: readonly Row[], target: Target, workload: string): boolean {
-  const { shares, resolution, voids } = evaluateTarget(rows, target, workload)
-  return voids.length > 0 || isSettled(shares, resolution)
+  const { shares, resolution } = evaluateTarget(rows, target, workload)
+  return (rows.length > 0 && shares.length === 0) || isSettled(shares, resolution)
 }
 
 /** Returns the difference between the two turns of a server. */

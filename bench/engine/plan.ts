@@ -19,11 +19,11 @@ import { secondTurnSuffix } from './evaluate-target.ts'
 const roundsOfProcess = 5
 
 const native = definitionOf('serve-dist-native')
-const close = [native, definitionOf('nginx'), withSecondTurn(native)]
+const close = [native, definitionOf('nginx'), definitionOf('nginx-newest'), withSecondTurn(native)]
 const peers = ['serve-dist-node', 'sirv', 'static-web-server', 'h2o', 'bun-routes'].map(definitionOf)
 
 /** Workloads with one GET request, which the floor can answer. */
-const floorWorkloads = new Set(['answer-450b', 'answer-3k', 'answer-14k', 'answer-26k', 'answer-304'])
+const floorWorkloads = new Set(['answer-450b', 'answer-3k', 'answer-14k', 'answer-50k', 'answer-304'])
 
 const [lightNative, lightNode] = withApplication('ssr', 'light-application')
 const computing = withApplication('computing', 'computing-application')

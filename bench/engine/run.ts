@@ -3,7 +3,9 @@ import { existsSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
+import { Option } from 'commander'
 import { benchDirectory } from '../serve/bench-directory.ts'
+import { setCongestionControl } from '../serve/congestion-control.ts'
 import { measureParts } from '../serve/measure/measure-parts.ts'
 import type { RoundsInput } from '../serve/measure/run-rounds.ts'
 import { selectByName, formatCommandLine, parsePositiveInteger } from '../serve/option-values.ts'
@@ -22,7 +24,7 @@ import { targets } from './targets.ts'
 
 interface Options extends RunOptions {
   readonly peerRounds: number
-  readonly document?: boolean
+  readonly document?: string
 }
 
 const defaults: RunDefaults = { workloads: [], rounds: 30, duration: 1.5, warmUp: 1 }
@@ -30,13 +32,19 @@ const workloads = parts.map(({ workload }) => workload)
 const servers = [...new Set(parts.flatMap((part) => part.servers))]
 const command = createRunCommand('bench:engine', workloads, servers)
   .option('--peer-rounds <n>', 'rounds of servers that no target needs', parsePositiveInteger, 3)
-  .option('--document', 'write docs/benchmarks/engine.md')
+  .addOption(new Option('--document [name]', 'write docs/benchmarks/<name>.md').preset('engine'))
+  .option(
+    '--congestion-control <name>',
+    'set it for the whole system until the run ends',
+    setCongestionControl,
+  )
   .addHelpText('after', '\nIf the file of --save exists, only its missing workloads are measured.')
   .parse()
 const options: Options = { ...defaults, ...command.opts() }
 
+const { document } = options
 const text = engineDocument(await measureAll(options))
-if (options.document) await writeFile(join(benchDirectory, '../docs/benchmarks/engine.md'), text)
+if (document !== undefined) await writeFile(join(benchDirectory, `../docs/benchmarks/${document}.md`), text)
 print(text)
 
 async function measureAll({ save, rounds, ...settings }: Options): Promise<Report> {

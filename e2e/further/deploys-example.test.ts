@@ -30,9 +30,13 @@ describe.each(nodes)('examples/deploys on %s', (_, node) => {
       'Today, release 3',
       'Today, release 2',
       'Cakes of release 3',
+      'Today, release 1',
+      'Bread of release 1',
+      'Today, release 2',
     ])
     const statuses = Array.from(output.matchAll(/^ {2}(\d{3}) {2}\S+/gm), ([, status]) => status)
     expect(statuses.filter((status) => status !== '200')).toEqual(['404'])
+    expect(output).toMatch(/^ {2}carried 4 files of 1 earlier build from .*\n {4}deltas: /m)
     expect(left).toEqual([])
     const makesDeltas = node === node24 || !/^deltas: none: Node v.* cannot make them/m.test(output)
     expect(visitsIn(output)).toEqual(kind === 'Chromium' ? expectedVisits(makesDeltas) : [])

@@ -3,6 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { dictionariesOf, type Manifest, type ManifestFile } from '@serve-dist/manifest'
+import { createReport, formatTerminal } from '@serve-dist/report'
 import { openStore, rollback } from '@serve-dist/store'
 import type { Browser } from 'playwright'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
@@ -111,6 +112,16 @@ describe.skipIf(chromiumPath === undefined || node === undefined)('a visitor of 
     const earlier = new Set(manifestOf(4).files.map((file) => file.path))
     const loaded = [...visit.files.keys()].filter((name) => name.startsWith('assets/') && !earlier.has(name))
     expect(loaded).toEqual(changed.map((file) => file.path))
+  })
+
+  test('gets the import map suggested by a report only for builds without it', () => {
+    const suggested = [1, 5].map((build) => {
+      const report = createReport(manifestOf(build), { against: manifestOf(build - 1) })
+      return / renamed scripts .* build\.chunkImportMap /.exec(
+        formatTerminal(report, { colors: false, hasChunkImportMap: true }),
+      )?.[0]
+    })
+    expect(suggested).toEqual([expect.any(String), undefined])
   })
 
   test('loads deltas over HTTP/2', async () => {

@@ -1,4 +1,4 @@
-// `pnpm start`: three deploys and a rollback while tabs stay open. `--no-browser` uses plain fetches instead of Chromium.
+// `pnpm start`: three deploys and a rollback while tabs stay open, and a deploy without a store. `--no-browser` uses plain fetches instead of Chromium.
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { rmSync } from 'node:fs'
@@ -39,7 +39,7 @@ try {
     'Three releases of a bakery are published into one store. A server follows the store, and tabs stay open.',
   )
   const { whyNoDeltas } = await deploy(1)
-  const origin = await startServer()
+  const { origin } = await startServer('--store', store, '--store-cache', path.join(place, 'cache'))
   const wantsBrowser = !process.argv.includes('--no-browser')
   const visitors = await findVisitors(origin, wantsBrowser)
   undo.push(() => visitors.close())
@@ -87,14 +87,37 @@ try {
 
   say('The builds in the store. serve-dist generations:')
   await command('generations', '--store', store)
+
+  say('Without a store, as in an image: a server of the folder of release 1')
+  const image = await startServer(folderOf(1))
+  const visitorsOfImage = await findVisitors(image.origin, wantsBrowser)
+  undo.push(() => visitorsOfImage.close())
+  current = 1
+  const dora = await visitorsOfImage.newTab()
+  await visit(dora, '/', 'Dora opens a tab')
+
+  say(
+    'Before release 2 replaces it, serve-dist carry adds the files of the running site to the folder of release 2:',
+  )
+  await command('carry', image.origin, folderOf(2))
+  await image.stop()
+  await startServer(folderOf(2), '--port', new URL(image.origin).port)
+  current = 2
+  await visit(dora, '/bread', "Dora's tab of release 1 opens a page that it has not loaded")
+  await visit(await visitorsOfImage.newTab(), '/', 'Emil opens a tab')
 } finally {
   // Closes the browser before the server.
   for (const step of undo.toReversed()) await step()
 }
 
 /** @param {number} release */
+function folderOf(release) {
+  return path.join(place, `dist-${release}`)
+}
+
+/** @param {number} release */
 async function deploy(release) {
-  const dist = path.join(place, `dist-${release}`)
+  const dist = folderOf(release)
   say(`Release ${release}: vite build, then serve-dist publish`)
   process.env['VITE_RELEASE'] = String(release)
   await build({ root, logLevel: 'warn', build: { outDir: dist, emptyOutDir: true } })
@@ -118,18 +141,25 @@ async function command(...words) {
   return stdout
 }
 
-/** Starts a server that follows the store. Returns its origin. */
-async function startServer() {
-  const args = [bin, '--store', store, '--store-cache', path.join(place, 'cache'), '--port', '0']
+/**
+ * Starts a server, on a free port unless the arguments name one.
+ *
+ * @param {string[]} words
+ */
+async function startServer(...words) {
+  const port = words.includes('--port') ? [] : ['--port', '0']
+  const args = [bin, ...words, ...port]
   const server = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
   process.on('exit', () => server.kill('SIGKILL'))
-  undo.push(async () => {
+  const ended = once(server, 'exit')
+  const stop = async () => {
     server.kill()
-    if (server.exitCode === null) await once(server, 'exit')
-  })
+    await ended
+  }
+  undo.push(stop)
   for await (const line of createInterface({ input: server.stdout })) {
     const [origin] = /http:\/\/[^/\s]+/.exec(line) ?? []
-    if (origin !== undefined) return origin
+    if (origin !== undefined) return { origin, stop }
   }
   throw new Error('the server ended before it listened')
 }

@@ -1,5 +1,6 @@
 import { readFile, rename, writeFile } from 'node:fs/promises'
 import { cpus, release, totalmem, type } from 'node:os'
+import { readCongestionControl } from '../congestion-control.ts'
 
 /** The figures of a server in one round of a workload. */
 export interface Sample {
@@ -53,6 +54,7 @@ export interface Machine {
   readonly memoryBytes: number
   readonly system: string
   readonly node: string
+  readonly congestionControl?: string
 }
 
 /** Describes this machine. */
@@ -63,6 +65,7 @@ export function readMachine(): Machine {
     memoryBytes: totalmem(),
     system: `${type()} ${release().split('-')[0]}`,
     node: process.versions.node,
+    congestionControl: readCongestionControl(),
   }
 }
 

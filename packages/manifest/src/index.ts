@@ -39,6 +39,7 @@ export {
   type AppType,
   appTypes,
   buildIdPath,
+  carriedDeltasPath,
   carriedFolder,
   carriedListPath,
   type CacheClass,
@@ -56,6 +57,7 @@ export {
   stateDirectory,
 } from './manifest.ts'
 export { isCarried } from './is-carried.ts'
+export { describeListedBuild } from './describe-listed-build.ts'
 export { type KeptList, type ListedBuild, type ListedFile, parseKeptList } from './parse-kept-list.ts'
 export { parseManifest } from './parse-manifest.ts'
 export { pathProblem } from './path-problem.ts'

@@ -30,7 +30,14 @@ export const keptListPath = '__serve-dist/kept.json'
 export const largestKeptList: number = 8 * 1024 * 1024
 /** The path of the list of files that `serve-dist carry` added, relative to the build's folder. */
 export const carriedListPath: string = `${stateDirectory}/kept.json`
-/** The folder of these files, relative to the build's folder. Each is named after the SHA-256 of its bytes. */
+/**
+ * The path of the list of deltas that `serve-dist carry` made, relative to the build's folder. Its format is that of a
+ * store. Even without deltas, it tells servers to mark dictionaries.
+ */
+export const carriedDeltasPath: string = `${stateDirectory}/deltas.json`
+/**
+ * The folder of these files and deltas, relative to the build's folder. Each is named after the SHA-256 of its bytes.
+ */
 export const carriedFolder: string = `${stateDirectory}/kept`
 
 /** The application type, as in Vite's `appType`. It determines the response for unknown paths. */

@@ -61,6 +61,18 @@ describe('reportCommand', () => {
     expect(output).toMatch(/\n\ndownloaded again .*\nassets\/a-AAAA1111\.js +3\.00 kB +9\.00 kB +90 B +dcz\n/)
   })
 
+  test('suggests the import map of chunks, because this project has Vite 8', async () => {
+    const [replaced, build] = ['AAAA1111', 'BBBB1111'].map((hash) =>
+      makeManifest(
+        ['a', 'b', 'c'].map((name) => {
+          return { path: `assets/${name}-${hash}.js`, stem: `assets/${name}-[hash].js`, size: 9000 }
+        }),
+      ),
+    )
+    if (replaced === undefined || build === undefined) throw new Error('there are no builds')
+    expect((await run({ build, replaced }, {})).output).toContain("Vite's build.chunkImportMap")
+  })
+
   test('returns exit code 1 and names the files if a budget is exceeded', async () => {
     const location = join(await makeFolder(), 'after.json')
     const budget = ['assets/*.js=2kb:br', 'total=1mb']

@@ -3,7 +3,8 @@ import { describeUnknownName } from '@serve-dist/foundation/text/describe-unknow
 import { terminalWidth } from '@serve-dist/foundation/terminal/wrap-text'
 import { makeFolder } from '@serve-dist/foundation/files/make-folder'
 import { writeFile } from 'node:fs/promises'
-import { dirname } from 'node:path'
+import { createRequire } from 'node:module'
+import { dirname, resolve } from 'node:path'
 import { budgetProblems } from './budgets/check-budgets.ts'
 import { parseBudgets } from './budgets/parse-budgets.ts'
 import { readBuild } from './builds/read-build.ts'
@@ -96,7 +97,11 @@ export async function reportCommand(
   const isTerminal = output === undefined && stdout.isTTY === true
   const colors = isTerminal && stdout.hasColors?.() !== false
   const width = isTerminal ? terminalWidth(stdout) : undefined
-  const text = await write(report, { colors, ...(width !== undefined && width < wide && { width }) })
+  const text = await write(report, {
+    colors,
+    ...(width !== undefined && width < wide && { width }),
+    hasChunkImportMap: earlier !== undefined && hasViteWithImportMap(),
+  })
   if (output === undefined) stdout.write(text)
   else {
     await writeReport(output, text)
@@ -108,6 +113,16 @@ export async function reportCommand(
     for (const problem of problems) streams.stderr.write(`serve-dist: budget ${problem}\n`)
   }
   return problems.length === 0 ? 0 : 1
+}
+
+/** Returns whether the project of the working directory has Vite 8 or newer. */
+function hasViteWithImportMap(): boolean {
+  try {
+    const { version }: { version: string } = createRequire(resolve('package.json'))('vite/package.json')
+    return Number.parseInt(version, 10) >= 8
+  } catch {
+    return false
+  }
 }
 
 async function writeReport(file: string, text: string): Promise<void> {

@@ -19,6 +19,7 @@ import {
   summarizeComparison,
 } from '../compare/compare-builds.ts'
 import type { SizeChange, SizeChanges } from '../compare/size-change.ts'
+import { suggestChunkImportMap } from '../compare/suggest-chunk-import-map.ts'
 import { formatBuildTable } from './format-build.ts'
 import { pathCell } from './path-cell.ts'
 
@@ -28,6 +29,8 @@ export interface FormatTerminalOptions {
   readonly colors: boolean
   /** The width of a narrow terminal. Paths are then shortened, and sentences are wrapped. */
   readonly width?: number
+  /** Whether the project's Vite has the option `build.chunkImportMap`. The report may suggest it. */
+  readonly hasChunkImportMap?: boolean
 }
 
 /** The maximum number of files with rows. Files with the largest change of the sent size come first. */
@@ -56,7 +59,10 @@ export function formatTerminal(
  * Formats the table of two builds: new, removed and changed files in every coding, changed totals per kind, and a
  * summary. Unchanged files and noise are only counted.
  */
-function comparisonTable(comparison: BuildComparison, { colors, width }: FormatTerminalOptions): string {
+function comparisonTable(
+  comparison: BuildComparison,
+  { colors, width, hasChunkImportMap }: FormatTerminalOptions,
+): string {
   const changed = changedFiles(comparison)
   const shown = changed.slice(0, mostFiles)
   const hidden = changed.length - shown.length
@@ -72,10 +78,12 @@ function comparisonTable(comparison: BuildComparison, { colors, width }: FormatT
     ...changeRows(cell('total', 'bold'), totals.total, columns),
   ]
   const summary = summarizeComparison(comparison)
+  const suggestion = hasChunkImportMap === true ? suggestChunkImportMap(comparison) : undefined
   return [
     ...layOutTable(rows, { colors, leftColumns: 2, width }),
     paint(colors, summary.weight, styleOf(totals.total.sent)),
     paint(colors, wrapText(summary.files, width), 'dim'),
+    ...(suggestion === undefined ? [] : [wrapText(suggestion, width)]),
   ].join('\n')
 }
 

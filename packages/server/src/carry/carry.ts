@@ -1,10 +1,13 @@
+import { existsSync } from 'node:fs'
 import { lstat, readdir, rm, rmdir } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { forEachConcurrently } from '@serve-dist/foundation/concurrency/for-each-concurrently'
 import { reasonOf } from '@serve-dist/foundation/files/file-error'
 import { makeFolder } from '@serve-dist/foundation/files/make-folder'
 import { replaceFile } from '@serve-dist/foundation/files/replace-file'
+import { whileLocked } from '@serve-dist/foundation/files/while-locked'
 import {
+  carriedDeltasPath,
   carriedFolder,
   carriedListPath,
   type KeptList,
@@ -14,11 +17,12 @@ import {
   parseKeptList,
 } from '@serve-dist/manifest'
 import { readBuildManifest } from '@serve-dist/manifest/read-build-manifest'
-import type { Retention } from '@serve-dist/store'
+import type { DeltaProgress, Retention } from '@serve-dist/store'
 import { digestFile } from '../files/digest-file.ts'
 import { closeDescriptor, openRegularFile } from '../files/open-regular-file.ts'
 import { readOptional } from '../files/read-optional.ts'
 import { encodePath } from '../protocol/request-path.ts'
+import { type CarriedDeltas, type CarriedFiles, makeCarriedDeltas } from './make-carried-deltas.ts'
 import { openSite, type WantedBlob } from './open-site.ts'
 import { selectBuilds } from './select-builds.ts'
 import { siteInvalid, siteUnavailable } from './site-errors.ts'
@@ -30,6 +34,10 @@ export interface CarryOptions {
   readonly retention: Partial<Retention>
   readonly signal: AbortSignal
   readonly onProgress: (progress: CarryProgress) => void
+  /** Whether to make deltas of the new build's files, if this Node can. */
+  readonly makesDeltas: boolean
+  readonly onDelta: (progress: DeltaProgress) => void
+  readonly onWarning: (message: string) => void
 }
 
 interface CarryProgress {
@@ -50,6 +58,8 @@ export interface CarrySummary {
   readonly downloadedBytes: number
   /** Whether the site serves this build, and no earlier ones. */
   readonly isSameBuild: boolean
+  /** Absent if deltas are disabled. */
+  readonly deltas: CarriedDeltas | undefined
 }
 
 /** The number of parallel requests. A higher number could overload the site. */
@@ -64,20 +74,38 @@ const longest = 30 * 60_000
  * @returns `undefined` if the site has no list.
  * @throws OperatorError
  */
-export async function carry(
+export async function carry(directory: string, options: CarryOptions): Promise<CarrySummary | undefined> {
+  const root = resolve(directory)
+  const { signal, onWarning: warn } = options
+  const work = async (): Promise<CarrySummary | undefined> => await carryAlone(directory, options)
+  // A missing folder has no lock.
+  return existsSync(root) ? await whileLocked(root, { signal, warn }, work) : await work()
+}
+
+async function carryAlone(
   directory: string,
-  { address, fields, retention, signal, onProgress }: CarryOptions,
+  { address, fields, retention, signal: given, onProgress, makesDeltas, onDelta }: CarryOptions,
 ): Promise<CarrySummary | undefined> {
   const root = resolve(directory)
-  const [folder, listFile] = [join(root, carriedFolder), join(root, carriedListPath)]
+  const folder = join(root, carriedFolder)
+  const [listFile, deltasFile] = [join(root, carriedListPath), join(root, carriedDeltasPath)]
   const limit = AbortSignal.timeout(longest)
-  const site = openSite({ address, fields, concurrency, signal: AbortSignal.any([signal, limit]) })
+  const signal = AbortSignal.any([given, limit])
+  const site = openSite({ address, fields, concurrency, signal })
+  const makeDeltas = async (files: Omit<CarriedFiles, 'root'>): Promise<CarriedDeltas | undefined> =>
+    makesDeltas ? await makeCarriedDeltas({ root, ...files }, { concurrency, signal, onDelta }) : undefined
   try {
     // 1. Read the manifest and the list of the site.
     const manifest = await readBuildManifest(directory)
     const mount = address.pathname === '/' ? encodePath(manifest.base) : address.pathname.replace(/\/?$/, '/')
     const text = await site.readDocument(mount + keptListPath)
-    if (text === undefined) return undefined
+    if (text === undefined) {
+      // Even the first build needs a document, because the next build makes deltas against its files.
+      const { document } = (await makeDeltas({ manifest, builds: [], there: new Set() })) ?? {}
+      const isMissing = (await readOptional(deltasFile)) === undefined
+      if (document !== undefined && isMissing) await replaceFile(deltasFile, document)
+      return undefined
+    }
 
     // 2. Select the builds.
     const list = parseListOf(address, text)
@@ -102,19 +130,26 @@ export async function carry(
       onProgress({ ...done, ...all })
     })
 
-    // 4. Write the list, and delete other files.
     const carried = { version: 1, builds: builds.map((build) => withOnly(build, there)) } as const
     const listText = JSON.stringify(carried)
     // Times of builds make it larger than the list of the site.
     parseListOf(address, listText)
+
+    // 4. Make deltas.
+    const deltas = await makeDeltas({ manifest, builds: list.builds, there })
+
+    // 5. Write the lists, and delete other files.
+    if (deltas?.document === undefined) await rm(deltasFile, { force: true })
+    else await replaceFile(deltasFile, deltas.document)
     await replaceFile(listFile, `${listText}\n`)
-    await deleteUnlisted(folder, carried)
+    await deleteUnlisted(folder, [listText, deltas?.document])
     return {
       builds: builds.length,
       files: builds.reduce((sum, { files }) => sum + files.length, 0),
       bytes: sumOf(wanted.filter(({ sha256 }) => there.has(sha256))),
       downloadedBytes,
       isSameBuild: list.builds.length > 0 && list.builds.every(({ id }) => id === manifest.buildId),
+      deltas,
     }
   } catch (error) {
     if (limit.aborted)
@@ -123,8 +158,10 @@ export async function carry(
         error,
       )
     if (!(error instanceof OperatorError)) throw writeFailed(root, error)
-    if (error.code === 'SD_SITE_INVALID')
-      await deleteUnlisted(folder, await readEarlierList(listFile)).catch(() => {})
+    if (error.code === 'SD_SITE_INVALID') {
+      const earlier = [await readEarlierList(listFile), await readEarlierList(deltasFile)]
+      await deleteUnlisted(folder, earlier).catch(() => {})
+    }
     throw error
   } finally {
     site.close()
@@ -180,17 +217,13 @@ function withOnly(build: ListedBuild, there: ReadonlySet<string>): ListedBuild {
 }
 
 /** An unreadable list is of no use to a server, so it counts as empty. */
-async function readEarlierList(file: string): Promise<KeptList> {
-  try {
-    return parseKeptList((await readOptional(file)) ?? '')
-  } catch {
-    return { version: 1, builds: [] }
-  }
+async function readEarlierList(file: string): Promise<string | undefined> {
+  return await readOptional(file).catch(() => undefined)
 }
 
-async function deleteUnlisted(folder: string, { builds }: KeptList): Promise<void> {
-  const entries = builds.flatMap(({ files }) => files.flatMap((file) => [file, ...file.variants]))
-  const listed = new Set(entries.map(({ sha256 }) => sha256))
+/** Deletes the files whose digests are in none of the lists. */
+async function deleteUnlisted(folder: string, lists: readonly (string | undefined)[]): Promise<void> {
+  const listed = new Set(lists.flatMap((text) => text?.match(/(?<=")[0-9a-f]{64}(?=")/g) ?? []))
   const found = await readdir(folder).catch(() => [])
   for (const name of found) if (!listed.has(name)) await rm(join(folder, name), { recursive: true })
   if (listed.size === 0) await rmdir(folder).catch(() => {})

@@ -2,6 +2,7 @@ import { OperatorError } from '@serve-dist/manifest'
 import { forEachConcurrently } from '@serve-dist/foundation/concurrency/for-each-concurrently'
 import { pluralize } from '@serve-dist/foundation/text/pluralize'
 import { maximumTimeout } from '../protocol/connection-limits.ts'
+import { isLoopbackHost } from '../protocol/is-loopback-host.ts'
 import type { Site } from '../site/site.ts'
 import {
   probeAgedPages,
@@ -213,5 +214,5 @@ function describePassedChecks(
 
 /** Browsers treat these hosts as secure (Secure Contexts §3.1). */
 function isLocal({ hostname }: URL): boolean {
-  return /^(?:localhost|.*\.localhost|127\..*|\[::1\])$/.test(hostname)
+  return isLoopbackHost(hostname) || hostname.endsWith('.localhost')
 }

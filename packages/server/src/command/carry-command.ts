@@ -3,8 +3,13 @@ import { formatBytes } from '@serve-dist/foundation/text/byte-size'
 import { escapeMessage } from '@serve-dist/foundation/text/escape-invisible'
 import { pluralize } from '@serve-dist/foundation/text/pluralize'
 import { OperatorError } from '@serve-dist/manifest'
+import type { DeltaProgress } from '@serve-dist/store'
 import { carry } from '../carry/carry.ts'
 import { siteUnavailable } from '../carry/site-errors.ts'
+import type { CarriedDeltas } from '../carry/make-carried-deltas.ts'
+import { printWarning } from '../load/load-options.ts'
+import { formatDeltas } from './format-deltas.ts'
+import { isLoopbackHost } from '../protocol/is-loopback-host.ts'
 import { readAddress } from './read-address.ts'
 import { retentionOf } from './retention-of.ts'
 import { runInterruptibly } from './run-interruptibly.ts'
@@ -16,15 +21,30 @@ export async function carryCommand(url: string, directory: string, flags: CarryF
   requireEncryption(address)
   const fields = Object.fromEntries(flags.header ?? [])
   const line = createProgressLine(process.stderr, 'downloading')
+  const deltaLine = createProgressLine(process.stderr, 'making deltas')
   const work = async (signal: AbortSignal): Promise<void> => {
-    const onProgress = line.update.bind(line)
-    const options = { address, fields, retention: retentionOf(flags), signal, onProgress }
-    const summary = await carry(directory, options).finally(() => line.clear())
+    const summary = await carry(directory, {
+      address,
+      fields,
+      retention: retentionOf(flags),
+      signal,
+      onProgress: line.update.bind(line),
+      makesDeltas: flags.noDeltas !== true,
+      onDelta({ deltas: files, allDeltas: totalFiles, bytes, allBytes: totalBytes }: DeltaProgress) {
+        line.clear()
+        deltaLine.update({ files, totalFiles, bytes, totalBytes })
+      },
+      onWarning,
+    }).finally(() => {
+      line.clear()
+      deltaLine.clear()
+    })
     if (summary === undefined) {
       process.stdout.write(`nothing to carry: ${address.origin} has no list of hashed files\n`)
       return
     }
-    const { builds, files, bytes, downloadedBytes, isSameBuild } = summary
+    const { builds, files, bytes, downloadedBytes, isSameBuild, deltas } = summary
+    for (const warning of deltas?.warnings ?? []) onWarning(warning)
     if (builds === 0) {
       const reason = isSameBuild
         ? 'serves this build, and no earlier ones'
@@ -36,6 +56,7 @@ export async function carryCommand(url: string, directory: string, flags: CarryF
     process.stdout.write(
       `carried ${from}: ${formatBytes(bytes)}, ${formatBytes(downloadedBytes)} downloaded\n`,
     )
+    if (deltas !== undefined) process.stdout.write(`  deltas: ${describeDeltas(deltas)}\n`)
   }
   try {
     await runInterruptibly(work, async () => 'the folder is unchanged. Run the command again to continue.')
@@ -51,9 +72,20 @@ export async function carryCommand(url: string, directory: string, flags: CarryF
   }
 }
 
+function describeDeltas({ summary, download }: CarriedDeltas): string {
+  const { bytes = 0, bytesWithDeltas } = download ?? {}
+  const made = formatDeltas(summary)
+  if (bytesWithDeltas === undefined) return made
+  return `${made}; returning visitors download at most ${formatBytes(bytesWithDeltas)} instead of ${formatBytes(bytes)}`
+}
+
 /** Rejects plain HTTP, except to this machine: a network could replace files and their digests. */
 function requireEncryption({ protocol, hostname, origin }: URL): void {
   if (protocol === 'https:') return
-  if (protocol === 'http:' && /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(hostname)) return
+  if (protocol === 'http:' && isLoopbackHost(hostname)) return
   throw new OperatorError('SD_OPTION_INVALID', `${origin}: expected an address with https://`)
+}
+
+function onWarning(text: string): void {
+  printWarning(escapeMessage(text))
 }

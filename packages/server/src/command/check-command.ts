@@ -9,6 +9,7 @@ import { checkSite } from '../check/check-site.ts'
 import type { CheckReport } from '../check/finding.ts'
 import { formatReport, formatReportAsJson } from '../check/format-report.ts'
 import { loadSiteToInspect } from '../load/load-site.ts'
+import { isLoopbackHost } from '../protocol/is-loopback-host.ts'
 import { readRulesAsServed } from '../rules/read-rules.ts'
 import { defaultDirectory } from '../serve/serve-options.ts'
 import type { CheckFlags } from './flags.ts'
@@ -46,15 +47,14 @@ const concurrency = 4
 const forAddresses = ['build', 'all', 'header', 'resolve', 'insecure'] as const
 
 /** Matches `example.org` and `localhost:4173`. */
-const looksLikeHost = /^(?:localhost|[\w-]+(?:\.[\w-]+)+)(?::\d+)?(?:\/|$)/
-
-const isLoopback = /^(?:localhost|127(?:\.\d+){3})(?![\w.-])/
+const looksLikeHost = /^(localhost|[\w-]+(?:\.[\w-]+)+)(?::\d+)?(?:\/|$)/
 
 function onlyFolder(folder: string, flags: CheckFlags): string {
-  if (looksLikeHost.test(folder) && !existsSync(folder))
+  const [, hostname] = looksLikeHost.exec(folder) ?? []
+  if (hostname !== undefined && !existsSync(folder))
     throw new OperatorError(
       'SD_OPTION_INVALID',
-      `${folder}: no such folder. To check a site, write ${isLoopback.test(folder) ? 'http' : 'https'}://${folder}`,
+      `${folder}: no such folder. To check a site, write ${isLoopbackHost(hostname) ? 'http' : 'https'}://${folder}`,
     )
   const given = forAddresses.filter((name) => flags[name] !== undefined).map((name) => `--${name}`)
   if (given.length === 0) return folder

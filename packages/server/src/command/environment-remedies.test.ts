@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { environmentRemedies } from './environment-remedies.ts'
 
 const unset = /^set the variables .+ --env-file <file>/
-const invalid = /^correct the values where they are set: .+ --env-file$/
+const invalid = /^correct the values in the environment .+ --env-file$/
 
 test.each([
   ['API_URL: the build requires this environment variable, and it is not set', [unset]],

@@ -1,7 +1,6 @@
 const remedyOfUnset =
   'set the variables in the environment of the server, or in a file: serve-dist --env-file <file> (.env is not loaded automatically)'
-const remedyOfInvalid =
-  'correct the values where they are set: in the environment of the server, or in the file of --env-file'
+const remedyOfInvalid = 'correct the values in the environment of the server, or in the file of --env-file'
 
 /**
  * Returns the remedies for problems with variables. A problem that ends with a full stop contains its own remedy.

@@ -89,7 +89,7 @@ describe('formatPublish', () => {
     ],
     [
       { ...deltas, codings: [] },
-      `none: Node ${process.version} cannot make them; publish with Node 22.19, 24.6 or newer`,
+      `none: Node ${process.version} cannot make them; use Node 22.19, 24.6 or newer`,
     ],
   ])('describes the deltas %j', (made, line) => {
     expect(linesOf({ deltas: made })).toContain(`  deltas: ${line}`)

@@ -3,7 +3,9 @@ import { joinFirstNames } from '@serve-dist/foundation/text/join-first-names'
 import { shortId } from '@serve-dist/foundation/text/short-id'
 import { formatBytes } from '@serve-dist/foundation/text/byte-size'
 import { type Cell, cell, layOutTable } from '@serve-dist/foundation/terminal/text-table'
-import type { DeltasSummary, Download, PublishSummary } from '@serve-dist/store'
+import type { Download, PublishSummary } from '@serve-dist/store'
+import { formatDeltas } from './format-deltas.ts'
+import { formatMilliseconds } from './format-milliseconds.ts'
 
 /** The maximum number of changed files in the list. */
 const mostRows = 10
@@ -21,7 +23,7 @@ export function formatPublish(summary: PublishSummary, place: string, width?: nu
   return [
     isDryRun
       ? `would publish ${shortId(id)} to ${place}; nothing is changed`
-      : `published ${shortId(id)} to ${place} in ${formatTime(milliseconds)}; ${wasCurrent ? 'it was current already' : 'it is current now'}`,
+      : `published ${shortId(id)} to ${place} in ${formatMilliseconds(milliseconds)}; ${wasCurrent ? 'it was current already' : 'it is current now'}`,
     `  ${pluralize(files, 'file')}: ${sent.files} new, ${reused.files} reused${files > sent.files + reused.files ? ', and the environment module' : ''}; ${pluralize(sent.blobs, 'object')} and ${formatBytes(sent.bytes)} ${isDryRun ? 'to send' : 'sent'}`,
     ...(download === undefined ? [] : formatDownload(download, width)),
     ...(deltas === undefined ? [] : [`  deltas: ${formatDeltas(deltas, isDryRun)}`]),
@@ -48,29 +50,4 @@ function formatDownload({ files, bytes, bytesWithDeltas, changes }: Download, wi
 
 function sizeCell(size: number | undefined): Cell {
   return cell(size === undefined ? '–' : formatBytes(size))
-}
-
-function formatDeltas(deltas: DeltasSummary, isDryRun: boolean): string {
-  const { codings, isThere, made, bytes, reused, tooLarge, leftOut, milliseconds } = deltas
-  if (codings.length === 0) {
-    return `none: Node ${process.version} cannot make them; publish with Node 22.19, 24.6 or newer`
-  }
-  if (isThere) return 'made when the build was first published'
-  const parts = [
-    ...(made === 0
-      ? []
-      : [
-          isDryRun
-            ? `${made} to make`
-            : `${made} made in ${formatTime(milliseconds)}, ${formatBytes(bytes)} in ${codings.join(' and ')}`,
-        ]),
-    ...(reused === 0 ? [] : [`${reused} from earlier builds`]),
-    ...(tooLarge === 0 ? [] : [`${tooLarge} not small enough to keep`]),
-    ...(leftOut === 0 ? [] : [`${leftOut} skipped because the time limit was reached`]),
-  ]
-  return parts.length === 0 ? 'none to make' : parts.join('; ')
-}
-
-function formatTime(milliseconds: number): string {
-  return milliseconds < 1000 ? `${milliseconds} ms` : `${(milliseconds / 1000).toFixed(1)} s`
 }

@@ -1,3 +1,4 @@
+import { networkInterfaces } from 'node:os'
 import { pluralize } from '@serve-dist/foundation/text/pluralize'
 import { formatBytes } from '@serve-dist/foundation/text/byte-size'
 import type { RunningEngine } from '../native/choose-engine.ts'
@@ -37,3 +38,18 @@ export function listeningLine({ version, summary, engine, url, workers }: Listen
   ]
   return parts.join(' · ')
 }
+
+/**
+ * Returns the line after it if the server listens on all addresses of this machine. It has a URL for other machines.
+ *
+ * @param url - the URL for this machine. Its host is `localhost`.
+ */
+export function allAddressesLine(url: string, interfaces: NetworkInterfaces = networkInterfaces()): string {
+  const addresses = Object.values(interfaces).flatMap((all = []) => all)
+  const outer = addresses.find(({ family, internal }) => family === 'IPv4' && !internal)
+  return outer === undefined
+    ? 'listening on all addresses'
+    : `listening on all addresses, for other machines · ${url.replace('localhost', outer.address)}`
+}
+
+type NetworkInterfaces = ReturnType<typeof networkInterfaces>

@@ -1,5 +1,5 @@
 import type { GivenFlags } from './flags.ts'
-import { listeningLine } from './listening-line.ts'
+import { allAddressesLine, listeningLine } from './listening-line.ts'
 import { prepareReloadTriggers } from './prepare-reload-triggers.ts'
 import { removeSocketOnExit } from './remove-socket-on-exit.ts'
 import { type PreparedStart, prepareStart } from '../serve/prepare-start.ts'
@@ -20,7 +20,7 @@ export async function serveCommand(
 ): Promise<void> {
   const role = takeWorkerRole()
   if (role !== undefined) return await serveAsWorker(directories, flags, role)
-  const { descriptor, socket, store, ssr, fsFallback } = flags
+  const { descriptor, host, socket, store, ssr, fsFallback } = flags
   const stopWith = stopOnSignal()
   const startTriggers = await prepareReloadTriggers(store === undefined ? directories : undefined, flags)
   const serving = await startServing(directories, flags)
@@ -31,8 +31,11 @@ export async function serveCommand(
     await serving.close()
   })
   if (socket !== undefined && descriptor === undefined) removeSocketOnExit(socket.path)
-  const { redirectUrl, opsUrl } = serving
+  const { url, redirectUrl, opsUrl } = serving
   process.stdout.write(`${listeningLine({ version, ...serving })}\n`)
+  // The URL has this host instead of an unspecified address.
+  if (/^https?:\/\/localhost:/.test(url) && host !== 'localhost')
+    process.stdout.write(`${allAddressesLine(url)}\n`)
   warnAboutDescriptors({ ...serving, hasApplication: ssr !== undefined })
   if (ssr === undefined && fsFallback !== true)
     await warnAboutMissingPages(directories[0] ?? '', flags, serving.summary)

@@ -85,10 +85,14 @@ const change: FlagTable<Pick<PurgeFlags, 'dryRun' | 'singlePublisher'>> = {
   },
 }
 
+const deltas: FlagTable<Pick<PublishFlags, 'noDeltas'>> = {
+  noDeltas: { help: 'do not make deltas; browsers download whole files', group },
+}
+
 export const publishFlags: FlagTable<PublishFlags> = {
   ...place,
   ...retention,
-  noDeltas: { help: 'do not make deltas; browsers download whole files', group },
+  ...deltas,
   force: { help: 'replace a build that was published concurrently', group },
   verify: { help: 'read back the files in the store and upload damaged ones again', group },
   export: {
@@ -101,12 +105,14 @@ export const publishFlags: FlagTable<PublishFlags> = {
 }
 
 /** The options of `carry`. */
-export interface CarryFlags extends RetentionFlags, Pick<CheckFlags, 'header'> {
+export interface CarryFlags
+  extends RetentionFlags, Pick<PublishFlags, 'noDeltas'>, Pick<CheckFlags, 'header'> {
   readonly ifPossible?: boolean
 }
 
 export const carryFlags: FlagTable<CarryFlags> = {
   ...retention,
+  ...deltas,
   header: checkFlags.header,
   ifPossible: { help: 'succeed with a warning if the site is unreachable', group },
 }

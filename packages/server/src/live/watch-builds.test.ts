@@ -1,3 +1,6 @@
+import { utimes, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { pendingPath } from '@serve-dist/manifest'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { buildFixture } from '../../test/support/build-fixture.ts'
 import { changedFiles } from '../files/changed-files.ts'
@@ -29,5 +32,19 @@ test('retries a rejected build at each interval while files of the current build
     expect(await triesAfter(1, true)).toBe(1)
     expect(await triesAfter(0.5, true)).toBe(0)
     expect(await triesAfter(0.5, true)).toBe(1)
+  }
+})
+
+test('waits while a compression step commits a build, unless it was interrupted', async () => {
+  const directory = await buildFixture({ 'index.html': 'page' })
+  const watched = watchedFolder(directory, { since: undefined, interval })
+  const finished = await watched.mark()
+  const journal = join(directory, pendingPath)
+  await writeFile(journal, '{}')
+  expect(await watched.mark()).toBeUndefined()
+  for (const seconds of [-60, 60]) {
+    const time = new Date(Date.now() + seconds * 1000)
+    await utimes(journal, time, time)
+    expect(await watched.mark()).toBe(finished)
   }
 })

@@ -1,4 +1,5 @@
 import type { Manifest } from '@serve-dist/manifest'
+import type { MemoryLimits } from '../files/choose-streamed-files.ts'
 import type { ExpectedFile, Verification } from '../files/inspect-file.ts'
 import type { Inspection } from '../files/inspect-files.ts'
 import type { StoredDeltas } from '../site/kept-build.ts'
@@ -54,6 +55,12 @@ export interface KeptBySource {
   readonly identity: string
 }
 
+export interface DeltaRoom {
+  /** The room in bytes. */
+  readonly room: number
+  readonly onWarning: (message: string) => void
+}
+
 export interface SourceBuild {
   /** The place as the operator named it. */
   readonly directory: string
@@ -76,16 +83,15 @@ export interface SourceBuild {
   /**
    * Reads deltas into memory until the room is used up. It never rejects.
    *
-   * @param room - the room in bytes.
    * @returns the deltas, or `undefined` for a build without deltas.
    */
-  readDeltasIntoMemory?(room: number): Promise<StoredDeltas | undefined>
+  readDeltasIntoMemory(manifest: Manifest, options: DeltaRoom): Promise<StoredDeltas | undefined>
   /**
-   * Reads the earlier builds of the same source.
+   * Reads the earlier builds of the same source. A folder's builds are held in memory as far as `limits` allow.
    *
    * @throws OperatorError if their files are missing or changed.
    */
-  readKept(manifest: Manifest, verify: Verification): Promise<KeptBySource | undefined>
+  readKept(manifest: Manifest, verify: Verification, limits: MemoryLimits): Promise<KeptBySource | undefined>
   /** Returns a warning for the start. Reloads do not print it. */
   describeStart(site: Site, manifest: Manifest): Promise<string | undefined>
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { describeMemory } from './describe-memory.ts'
+import { describeMemory, spareMemory } from './describe-memory.ts'
 
 const megabytes = 1_000_000
 
@@ -19,4 +19,10 @@ describe('describeMemory', () => {
     const memory = { limit: limit * megabytes, used: used * megabytes }
     expect(describeMemory(bytes * megabytes, memory)).toBeUndefined()
   })
+})
+
+test('half of the rest of a container is spare', () => {
+  expect(spareMemory({ limit: 100, used: 60 })).toBe(20)
+  expect(spareMemory({ limit: 50, used: 60 })).toBe(0)
+  expect(spareMemory({ limit: 0, used: 60 })).toBe(Number.POSITIVE_INFINITY)
 })

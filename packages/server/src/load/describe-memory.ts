@@ -19,6 +19,11 @@ export function describeMemory(
   return `this process can use ${formatBytes(limit)} of memory and uses ${formatBytes(used)}, but the bodies of this build need ${formatBytes(bytesToHold)} more. The system may kill the process. Lower --memory-budget (memoryBudget), or raise the limit of the container.`
 }
 
+/** Returns the bytes that files which need not be in memory may take: half of what the container has left. */
+export function spareMemory({ limit, used }: ProcessMemory = memoryOfProcess()): number {
+  return limit === 0 ? Number.POSITIVE_INFINITY : Math.max(0, (limit - used) / 2)
+}
+
 function memoryOfProcess(): ProcessMemory {
   try {
     return { limit: process.constrainedMemory(), used: process.memoryUsage().rss }

@@ -1,6 +1,6 @@
 import { realpath, stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { manifestPath } from '@serve-dist/manifest'
+import { manifestPath, pendingPath } from '@serve-dist/manifest'
 import { changeTimeOf, fingerprintOf } from '../files/open-regular-file.ts'
 
 /**
@@ -20,13 +20,31 @@ export async function fingerprintManifest(directory: string): Promise<string | u
   }
 }
 
-/** Combines the fingerprints of the manifest and of the environment file. */
+/** Milliseconds until a commit of the compression step counts as interrupted. Its interim manifest is then the build. */
+const longestCommit = 10_000
+
+/**
+ * Combines the fingerprints of the manifest and of the environment file.
+ *
+ * @returns `undefined` if there is no manifest, or if the compression step is committing a build.
+ */
 export async function fingerprintBuild(
   directory: string,
   envFile: string | undefined,
 ): Promise<string | undefined> {
+  if (await isCommitting(directory)) return undefined
   const manifest = await fingerprintManifest(directory)
   return manifest && `${manifest}${await fingerprintEnvFile(envFile)}`
+}
+
+async function isCommitting(directory: string): Promise<boolean> {
+  try {
+    const { mtimeMs } = await stat(join(directory, pendingPath))
+    const age = Date.now() - mtimeMs
+    return age >= 0 && age < longestCommit
+  } catch {
+    return false
+  }
 }
 
 /**

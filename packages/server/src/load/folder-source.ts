@@ -7,6 +7,7 @@ import type { BuildSource, SourceBuild } from './build-source.ts'
 import { findUnlisted } from '../judge/compare-folder.ts'
 import { fingerprintManifest } from './fingerprint-manifest.ts'
 import { readCarriedBuilds } from './read-carried-builds.ts'
+import { readCarriedDeltas } from './read-carried-deltas.ts'
 import { readManifest } from './read-manifest.ts'
 
 /**
@@ -43,8 +44,10 @@ function openFolder(directory: string, root: string, hasManifest: boolean): Sour
     readManifest: (options) => readManifest(root, { ...options, directory }),
     findUnlisted: (manifest) => (hasManifest ? findUnlisted(root, manifest) : []),
     inspect: (files, inspection) => inspectFiles(root, files, { ...inspection, cure }),
-    readKept: async (manifest, verify) =>
-      hasManifest ? await readCarriedBuilds({ directory, root }, manifest, verify) : undefined,
+    readDeltasIntoMemory: async (manifest, options) =>
+      hasManifest ? await readCarriedDeltas(root, manifest, options) : undefined,
+    readKept: async (manifest, verify, limits) =>
+      hasManifest ? await readCarriedBuilds({ directory, root }, manifest, { ...limits, verify }) : undefined,
     describeStart: async (site, manifest) =>
       hasManifest ? await findClientBelow({ directory, root }, site, manifest) : undefined,
   }

@@ -40,7 +40,7 @@ import {
 import type { ManifestEntry, Site, StoredBytes } from '../site/site.ts'
 import type { BuildSource, SourceBuild } from './build-source.ts'
 import { chooseFiles } from './choose-files.ts'
-import { describeMemory } from './describe-memory.ts'
+import { describeMemory, spareMemory } from './describe-memory.ts'
 import { type JoinedSite, joinSite, type ReadBuild } from './join-site.ts'
 import type { EarlierBuild } from './select-kept-builds.ts'
 import type { ResolvedLiveSiteOptions } from './load-options.ts'
@@ -218,7 +218,8 @@ async function loadSiteOf(
     files: wanted.files.filter(({ path }) => !servingFiles.has(path)),
   }
   const { memoryBudget, openFiles } = options
-  const deltas = await source.readDeltasIntoMemory?.(memoryBudget - bytesHeld(files.values()))
+  const room = memoryBudget - bytesHeld(files.values())
+  const deltas = await source.readDeltasIntoMemory(manifest, { room, onWarning: options.onWarning })
   const changes = listDeltas(deltas)
   const build: ReadBuild = {
     current: { manifest, stored: files, deltas },
@@ -228,7 +229,10 @@ async function loadSiteOf(
     rulesDigest,
     limits: { memoryBudget: memoryBudget - bytesHeld(changes.map(({ bytes }) => bytes)), openFiles },
   }
-  const earlier = await source.readKept(wanted, options.verify)
+  const earlier = await source.readKept(wanted, options.verify, {
+    largestBody: options.largestBody,
+    memoryBudget: Math.min(build.limits.memoryBudget - bytesHeld(files.values()), spareMemory()),
+  })
   const { joined, problems } = joinSite(build, options.earlier, earlier)
   const { site, keptIdentity } = joined
   refuseHealthConflict(site)

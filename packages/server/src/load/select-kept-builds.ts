@@ -22,7 +22,7 @@ export interface KeepLimits {
 }
 
 /** The bytes that each body needs besides its own size: its entry in the table and its prepared responses. */
-const overhead = 2048
+export const overhead = 2048
 
 /**
  * Selects the files of earlier builds that are served next to a new build: bodies that were in memory and files that were

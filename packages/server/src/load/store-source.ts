@@ -180,7 +180,7 @@ function openGeneration(mirror: CachedBuilds, generation: Generation): SourceBui
     readManifest: async () => manifest,
     findUnlisted: () => [],
     inspect: (files, inspection) => inspectBlobs(mirror, files, inspection),
-    readDeltasIntoMemory: (room) => readDeltasIntoMemory(mirror, generation, room),
+    readDeltasIntoMemory: (_manifest, { room }) => readDeltasIntoMemory(mirror, generation, room),
     readKept: () => keptGenerations(mirror, mirror.generations.slice(1)),
     describeStart: async () => undefined,
   }

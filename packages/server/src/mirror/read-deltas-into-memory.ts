@@ -10,6 +10,9 @@ import type { CachedBuilds } from './open-mirror.ts'
 /** Concurrent fetches. */
 const fetchesAtOnce = 16
 
+/** The place of deltas: the cache of a store, or a folder. */
+export type DeltaCache = Pick<CachedBuilds, 'readDeltas' | 'fetch' | 'fileOf'>
+
 /** A delta of a deltas document. */
 export interface NamedDelta {
   readonly file: string
@@ -26,8 +29,8 @@ export interface NamedDelta {
  * @returns `undefined` if the build has no deltas.
  */
 export async function readDeltasIntoMemory(
-  mirror: CachedBuilds,
-  { id, manifest }: Generation,
+  mirror: DeltaCache,
+  { id, manifest }: Pick<Generation, 'id' | 'manifest'>,
   room: number,
 ): Promise<StoredDeltas | undefined> {
   const document = await mirror.readDeltas(id)
@@ -69,7 +72,7 @@ export function selectWithinBudget<Delta extends NamedDelta>(
 
 /** Reads the available blobs. The keys are digests. */
 async function readBlobs(
-  mirror: CachedBuilds,
+  mirror: DeltaCache,
   blobs: readonly NamedBlob[],
 ): Promise<ReadonlyMap<string, StoredBytes>> {
   const bodies = new Map<string, StoredBytes>()

@@ -188,22 +188,25 @@ describe('serve-dist check of a site', () => {
     expect(right).toContain('HTTP/2')
   })
 
-  test('connects to the address of --resolve, and reports the cost of plain HTTP', async () => {
-    const directory = await buildFixture(files, hashed)
-    const { port } = await startServer(directory)
-    const address = `http://site.example:${port}`
-    const run = await runCheck([address, '--build', directory, '--resolve', `site.example:${port}:127.0.0.1`])
-    expect(run).toMatchObject({ code: 0, found: ['plain-http'] })
-    const other = spawnCommand([
-      'check',
-      address,
-      '--build',
-      directory,
-      '--resolve',
-      'x.example:80:127.0.0.1',
-    ])
-    expect((await other.exited).stderr).toContain(`Write site.example:${port}:127.0.0.1`)
-  })
+  test.each(['site.example', '127.site.example'])(
+    'connects to the address of --resolve, and reports the cost of plain HTTP: %s',
+    async (host) => {
+      const directory = await buildFixture(files, hashed)
+      const { port } = await startServer(directory)
+      const address = `http://${host}:${port}`
+      const run = await runCheck([address, '--build', directory, '--resolve', `${host}:${port}:127.0.0.1`])
+      expect(run).toMatchObject({ code: 0, found: ['plain-http'] })
+      const other = spawnCommand([
+        'check',
+        address,
+        '--build',
+        directory,
+        '--resolve',
+        'x.example:80:127.0.0.1',
+      ])
+      expect((await other.exited).stderr).toContain(`Write ${host}:${port}:127.0.0.1`)
+    },
+  )
 
   test('reports another build as a single finding', async () => {
     const directory = await buildFixture(files, hashed)

@@ -174,7 +174,9 @@ describe('serve-dist carry', () => {
     const { code, stdout, stderr } = await runCarry(port, directory)
     const place = `http://127.0.0.1:${port}`
     expect([code, stderr]).toEqual([0, ''])
-    expect(stdout).toMatch(new RegExp(`^carried 2 files of 1 earlier build from ${place}: .* downloaded\n$`))
+    expect(stdout).toMatch(
+      new RegExp(`^carried 2 files of 1 earlier build from ${place}: .* downloaded\n  deltas: none.*\n$`),
+    )
     expect(requests.filter((request) => request.startsWith('b-1'))).toEqual([])
     const [build] = await carriedBuilds(directory)
     expect(build).toMatchObject({ id: current, superseded: expect.stringMatching(/Z$/) })
@@ -446,6 +448,30 @@ describe('a carry that was interrupted', () => {
       },
     })
     expect(await carryFrom(port, await newBuild())).toMatchObject({ files: 3 })
+  })
+
+  test('lets another carry into the same folder wait, with a warning', async () => {
+    const held: ServerResponse[] = []
+    const first = await startSite({
+      answer({ url }, response) {
+        return url === listPath ? held.push(response) : undefined
+      },
+    })
+    const path = 'assets/b-1.css'
+    const listed = listedFiles({ [path]: files[path] ?? '' })
+    const second = await startSite({ list: listOf([{ files: listed }]) })
+    const directory = await newBuild()
+    const running = carryFrom(first.port, directory)
+    await vi.waitFor(() => expect(first.requests).toHaveLength(1))
+    const warnings: string[] = []
+    const waiting = carryFrom(second.port, directory, { onWarning: (text) => warnings.push(text) })
+    const warning = `another compression or carry of ${directory} is running. This one waits until it ends.`
+    await vi.waitFor(() => expect(warnings).toEqual([warning]))
+    expect(second.requests).toEqual([])
+    held[0]?.setHeader('content-type', 'application/json').end(honestList)
+    expect([(await running)?.files, (await waiting)?.files]).toEqual([3, 1])
+    expect((await carriedBuilds(directory)).flatMap((build) => build.files)).toEqual(listed)
+    expect(await carriedIn(directory)).toHaveLength(1 + 1 + 2)
   })
 
   test('stops at a signal, and says how to continue', async () => {

@@ -153,7 +153,7 @@ describe('a start', () => {
         'LIMIT: expected a number such as 10 or 0.5',
         'FLAGS: expected JSON',
         'set the variables in the environment of the server, or in a file: serve-dist --env-file <file> (.env is not loaded automatically)',
-        'correct the values where they are set: in the environment of the server, or in the file of --env-file',
+        'correct the values in the environment of the server, or in the file of --env-file',
       ].join('\n')}\n`,
     ])
   })

@@ -138,6 +138,30 @@ describe('carried files', () => {
     expect(await server.reload()).toMatchObject({ status: 'unchanged' })
   })
 
+  test('stay if the next build empties the folder', async () => {
+    const directory = await release(2)
+    const server = await startServer(directory)
+    const expectFiles = async (): Promise<void> => {
+      for (const name of ['app-1.js', 'font-1.woff2']) {
+        const target = `/assets/${name}`
+        expect([name, (await requestTwice(server.port, { target })).status]).toEqual([name, 200])
+      }
+    }
+    await rm(directory, { recursive: true })
+    await expectFiles()
+    await cp((await releases)[2] ?? '', directory, { recursive: true })
+    await rm(join(directory, carriedListPath))
+    expect(await server.reload()).toMatchObject({ status: 'swapped', keptBuilds: 2 })
+    await expectFiles()
+  })
+
+  test('are streamed if there is no room in memory', async () => {
+    const site = { memoryBudget: 100_000 }
+    const { port } = await startServer(await release(2), { site })
+    const { body } = await requestTwice(port, { target: '/assets/font-1.woff2' })
+    expect(body).toHaveLength(300_000)
+  })
+
   test('are not part of the build for compress, report and check', async () => {
     const directory = await release(2)
     const carried = await readdir(join(directory, carriedFolder))

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { readdir, readFile, rename, rm, truncate, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { connect } from 'node:net'
-import { availableParallelism } from 'node:os'
+import { availableParallelism, networkInterfaces } from 'node:os'
 import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { manifestPath } from '@serve-dist/manifest'
@@ -25,6 +25,12 @@ let directory: string
 beforeAll(async () => {
   directory = await buildFixture(files)
 })
+
+/** Returns the first IPv4 address of this machine in a network. */
+function externalAddress(): string | undefined {
+  const addresses = Object.values(networkInterfaces()).flat()
+  return addresses.find((each) => each?.family === 'IPv4' && !each.internal)?.address
+}
 
 /** Stops the command as a container runtime does. */
 async function stop({ child, exited }: RunningCommand): Promise<number | null> {
@@ -119,13 +125,25 @@ describe('serve-dist', () => {
     await stop(command)
   })
 
-  test('prints a reachable URL if it listens on all addresses, with the base', async () => {
-    const built = await buildFixture(files, { base: '/app/' })
-    const command = spawnCommand([built, '--port', '0', '--host', '0.0.0.0'])
-    const { url, port } = await command.listening
-    expect(url).toBe(`http://localhost:${port}/app/`)
-    await stop(command)
-  })
+  test.each(['0.0.0.0', '::', '*'])(
+    'prints a URL for this machine and one for other machines if it listens on %s',
+    async (host) => {
+      const built = await buildFixture(files, { base: '/app/' })
+      const command = spawnCommand([built, '--port', '0', `--host=${host}`])
+      const { url, port } = await command.listening
+      expect(url).toBe(`http://localhost:${port}/app/`)
+      const outer = externalAddress()
+      const ofOthers = outer === undefined ? undefined : `http://${outer}:${port}/app/`
+      expect((await fetch(ofOthers ?? url)).status).toBe(200)
+      await stop(command)
+      const [, line] = (await command.exited).stdout.split('\n')
+      expect(line).toBe(
+        ofOthers === undefined
+          ? 'listening on all addresses'
+          : `listening on all addresses, for other machines · ${ofOthers}`,
+      )
+    },
+  )
 
   test('reads one glob for each flag, so that the folder may follow', async () => {
     const folder = await writeFixture({ 'vendor/a.js': 'a', 'fonts/b.woff2': 'b', 'c.js': 'c' })

@@ -8,5 +8,6 @@ export async function carryFrom(
 ): Promise<CarrySummary | undefined> {
   const address = new URL(`http://127.0.0.1:${port}`)
   const { signal } = new AbortController()
-  return await carry(directory, { address, fields: {}, retention: {}, signal, onProgress() {}, ...options })
+  const given = { address, fields: {}, retention: {}, signal, makesDeltas: false }
+  return await carry(directory, { ...given, onProgress() {}, onDelta() {}, onWarning() {}, ...options })
 }

@@ -94,6 +94,6 @@ function sortedEntries<Value>(map: ReadonlyMap<string, Value>): (readonly [strin
 }
 
 function invalid(place: string, problems: readonly string[]): OperatorError {
-  const heading = `${place}: the delta document is invalid. Publish the build again.`
+  const heading = `${place}: the delta document is invalid. Publish or carry again.`
   return new OperatorError('SD_STORE_INVALID', problems, { heading })
 }

@@ -10,7 +10,7 @@ import type { DeltasDocument, DeltaVariants } from '../deltas/deltas-document.ts
 import { smallestSentSize } from '../deltas/worthwhile-deltas.ts'
 
 /** The files that a browser may have cached. */
-interface Earlier {
+export interface Earlier {
   /** The digests of the files of the replaced build. */
   readonly had: ReadonlySet<string>
   /** The replaced build, if its files can be dictionaries. */

@@ -1,6 +1,7 @@
 import { OperatorError } from '@serve-dist/manifest'
 import { describeMismatch } from '@serve-dist/foundation/values/describe-mismatch'
 import { type ChangeOptions, resolveChangeOptions, type ResolvedChangeOptions } from '../change-options.ts'
+import { defaultDeltaBudget, type DeltaProgress } from '../deltas/encode-deltas.ts'
 import { resolveRetention, type Retention } from '../history/kept-generations.ts'
 
 /** Options of a publish. */
@@ -40,15 +41,6 @@ export interface PublishOptions extends ChangeOptions {
   readonly onDelta?: ((progress: DeltaProgress) => void) | undefined
 }
 
-/** The number of deltas that are encoded or skipped. */
-export interface DeltaProgress {
-  readonly deltas: number
-  readonly allDeltas: number
-  /** The number of bytes of their files. */
-  readonly bytes: number
-  readonly allBytes: number
-}
-
 /** The number of missing blobs that were sent. */
 export interface PublishProgress {
   readonly blobs: number
@@ -75,7 +67,7 @@ export interface ResolvedPublishOptions extends ResolvedChangeOptions {
  */
 export function resolvePublishOptions(options: PublishOptions): ResolvedPublishOptions {
   const { retention = {}, isForced = false, isVerified = false, onProgress = () => {} } = options
-  const { makesDeltas = true, deltaBudget = 30_000, onDelta = () => {} } = options
+  const { makesDeltas = true, deltaBudget = defaultDeltaBudget, onDelta = () => {} } = options
   if (!(deltaBudget >= 0)) {
     const problem = `deltaBudget: ${describeMismatch('a number of milliseconds, 0 or more', deltaBudget)}`
     throw new OperatorError('SD_OPTION_INVALID', problem)

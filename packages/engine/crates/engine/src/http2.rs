@@ -5,7 +5,7 @@ mod bodies;
 mod body_chunk;
 mod client;
 mod exchange;
-mod frames;
+pub mod frames;
 mod node_session;
 mod pinger;
 mod relayed_streams;

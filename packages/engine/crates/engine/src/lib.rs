@@ -40,7 +40,9 @@ mod stream;
 mod stream_quota;
 mod streamed_file;
 mod sweep;
-#[cfg(test)]
+#[cfg(fuzzing)]
+pub mod testing;
+#[cfg(all(test, not(fuzzing)))]
 mod testing;
 #[cfg(test)]
 mod tests;

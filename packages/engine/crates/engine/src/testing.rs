@@ -1,8 +1,8 @@
-//! Runs tests on a thread of the engine without Node.
+//! Runs tests and fuzz targets on a thread of the engine without Node.
 
 use std::rc::Rc;
-use std::sync::Arc;
 use std::sync::mpsc::{Receiver, channel};
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use serve_dist_core::{AcceptedValues, Table, TableParts};
@@ -12,14 +12,20 @@ use tokio::runtime::{Builder, LocalOptions};
 
 use crate::accept::open;
 use crate::answers::Answers;
+use crate::connection::Connection;
 use crate::counters::ConnectionPermit;
-use crate::event::{Event, EventSink, Handed};
-use crate::limits::{Limits, Rate};
+pub use crate::event::Event;
+use crate::event::{EventSink, Handed};
+use crate::http2;
+#[cfg(fuzzing)]
+pub use crate::http2::frames::FrameLimiter;
+use crate::limits::Limits;
+pub use crate::limits::Rate;
 use crate::observe::{BuildLabels, Observations};
 use crate::shared::Shared;
 use crate::stream::Stream;
 use crate::sweep::sweep;
-use crate::thread::Thread;
+pub use crate::thread::Thread;
 
 pub const LONG: Duration = Duration::from_secs(30);
 pub const SHORT: Duration = Duration::from_millis(50);
@@ -49,12 +55,15 @@ pub const OK_CLASS: u8 = 3;
 pub const OTHER_CLASS: u8 = 5;
 pub const BODY: usize = 3_000_000;
 
+/// Shared, because a fuzz target needs it for each input.
+static TABLE: LazyLock<Table> = LazyLock::new(|| table_of(&[vec![b'b'; BODY]]));
+
 /// Returns a table with one large body.
 pub fn answers() -> Answers {
     let mut hosts = AcceptedValues::default();
     hosts.learn(b"x");
     Answers {
-        table: Some(table_of(&[vec![b'b'; BODY]])),
+        table: Some(TABLE.clone()),
         labels: Arc::new(BuildLabels {
             classes: vec![OK_CLASS, OTHER_CLASS],
             saved: vec![7],
@@ -157,6 +166,24 @@ pub async fn client(thread: &Rc<Thread>, request: &str) -> UnixStream {
     client
 }
 
+/// Connects an HTTP/2 client.
+pub fn http2_client(thread: &Rc<Thread>) -> UnixStream {
+    let (ours, theirs) = Stream::pair().expect("descriptors are available");
+    serve_http2(thread, ours);
+    stream(theirs)
+}
+
+pub fn serve_http2(thread: &Rc<Thread>, stream: Stream) {
+    let connection = Rc::new(Connection::new(stream, None));
+    let id = thread.next_id();
+    thread.connections.insert(id, connection.clone());
+    let thread = thread.clone();
+    tokio::task::spawn_local(async move {
+        let _ = http2::serve(&thread, &connection).await;
+        thread.connections.remove(id);
+    });
+}
+
 pub fn stream(end: std::os::fd::OwnedFd) -> UnixStream {
     UnixStream::from_std(end.into()).expect("the descriptor is a socket")
 }
@@ -164,11 +191,19 @@ pub fn stream(end: std::os::fd::OwnedFd) -> UnixStream {
 /// Waits for the next handed connection and returns Node's end.
 pub async fn handed(events: &Receiver<Event>) -> (u64, UnixStream) {
     loop {
-        match events.try_recv() {
-            Ok(Event::Handed(Handed { id, end, .. })) => return (id, stream(end)),
-            Ok(_) => panic!("another event came first"),
-            Err(_) => tokio::task::yield_now().await,
+        match try_handed(events) {
+            Some(handed) => return handed,
+            None => tokio::task::yield_now().await,
         }
+    }
+}
+
+/// Returns Node's end of the next connection if the engine has handed it.
+pub fn try_handed(events: &Receiver<Event>) -> Option<(u64, UnixStream)> {
+    match events.try_recv() {
+        Ok(Event::Handed(Handed { id, end, .. })) => Some((id, stream(end))),
+        Ok(_) => panic!("another event came first"),
+        Err(_) => None,
     }
 }
 

@@ -24,7 +24,6 @@ use tokio::time::timeout;
 
 use super::MAX_SEND_BUFFER;
 use crate::answers::Answers;
-use crate::connection::Connection;
 use crate::drain::drain;
 use crate::event::Event;
 use crate::http2::shutdown::GOAWAY_TIMEOUT;
@@ -34,7 +33,8 @@ use crate::links::note_link_shortage;
 use crate::observe::Observations;
 use crate::stream::Stream;
 use crate::testing::{
-    BODY, LIMITS, LONG, SHORT, answers, handed, on_observed_thread, on_thread, stream, table_of,
+    BODY, LIMITS, LONG, SHORT, answers, handed, http2_client, on_observed_thread, on_thread,
+    serve_http2, table_of,
 };
 use crate::thread::Thread;
 use crate::tuning::{NEW_CONNECTION, TURN_BYTES};
@@ -44,28 +44,11 @@ async fn connect(thread: &Rc<Thread>, window: u32) -> SendRequest<Bytes> {
     let mut builder = client::Builder::new();
     builder.initial_window_size(window);
     let (send, connection) = builder
-        .handshake(raw(thread))
+        .handshake(http2_client(thread))
         .await
         .expect("the handshake succeeds");
     tokio::task::spawn_local(connection);
     send.ready().await.expect("the session accepts requests")
-}
-
-fn raw(thread: &Rc<Thread>) -> UnixStream {
-    let (ours, theirs) = Stream::pair().expect("descriptors are available");
-    serve(thread, ours);
-    stream(theirs)
-}
-
-fn serve(thread: &Rc<Thread>, stream: Stream) {
-    let connection = Rc::new(Connection::new(stream, None));
-    let id = thread.next_id();
-    thread.connections.insert(id, connection.clone());
-    let thread = thread.clone();
-    tokio::task::spawn_local(async move {
-        let _ = super::serve(&thread, &connection).await;
-        thread.connections.remove(id);
-    });
 }
 
 const SHORTER: usize = 200_000;

@@ -40,7 +40,7 @@ fn closes_a_connection_that_stalls_within_a_large_frame() {
         ..LIMITS
     };
     on_thread(limits, async |thread, _events| {
-        let mut raw = raw(thread);
+        let mut raw = http2_client(thread);
         raw.write_all(&greedy(2)).await.expect("the engine reads");
         all_closed(thread).await;
     });
@@ -54,7 +54,7 @@ fn closes_a_connection_that_stalls_at_the_end() {
         ..LIMITS
     };
     on_thread(limits, async |thread, _events| {
-        let mut raw = raw(thread);
+        let mut raw = http2_client(thread);
         let bytes = [PREFACE, &frame(4, 0, 0, b"")].concat();
         raw.write_all(&bytes).await.expect("the engine reads");
         let mut first = [0];
@@ -86,7 +86,7 @@ fn ends_a_session_whose_window_stays_closed() {
     };
     on_thread(limits, async |thread, _events| {
         shorten_body(thread);
-        let mut raw = raw(thread);
+        let mut raw = http2_client(thread);
         raw.write_all(&greedy(8)).await.expect("the engine reads");
         let mut bytes = vec![0; 100];
         raw.read_exact(&mut bytes)

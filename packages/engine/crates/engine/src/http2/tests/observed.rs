@@ -15,7 +15,7 @@ fn observations() -> Observations {
 fn counts_an_answer_without_a_sent_end_as_aborted() {
     on_observed_thread(LIMITS, observations(), async |thread, _events| {
         shorten_body(thread);
-        let mut raw = raw(thread);
+        let mut raw = http2_client(thread);
         raw.write_all(&greedy(8)).await.expect("the engine reads");
         let mut first = [0; SHORTER];
         raw.read_exact(&mut first)
@@ -35,7 +35,7 @@ fn counts_an_answer_to_a_disconnected_client_as_aborted() {
         let table = Some(table_of(&[b"short".into()]));
         let short = Answers { table, ..answers() };
         thread.shared.answers.set(short);
-        let mut raw = raw(thread);
+        let mut raw = http2_client(thread);
         let mut first = [0];
         raw.write_all(&greedy(0)).await.expect("the engine reads");
         raw.read_exact(&mut first)

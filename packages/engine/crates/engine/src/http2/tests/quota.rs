@@ -103,7 +103,7 @@ fn counts_answers_in_h2_as_pending() {
     };
     on_thread(limits, async |thread, _events| {
         shorten_body(thread);
-        let mut raw = raw(thread);
+        let mut raw = http2_client(thread);
         raw.write_all(&greedy(8)).await.expect("the engine reads");
         while !thread.http2.stream_quota.refuses(4) {
             tokio::task::yield_now().await;
@@ -127,7 +127,7 @@ fn counts_unsent_heads_as_pending() {
         ..LIMITS
     };
     on_thread(limits, async |thread, _events| {
-        let mut raw = raw(thread);
+        let mut raw = http2_client(thread);
         raw.write_all(&greedy(1)).await.expect("the engine reads");
         let mut bytes = vec![0; SHORTER];
         raw.read_exact(&mut bytes)
@@ -162,7 +162,7 @@ fn ends_a_stalled_session_if_others_need_its_share() {
     };
     on_thread(limits, async |thread, _events| {
         shorten_body(thread);
-        let mut raw = raw(thread);
+        let mut raw = http2_client(thread);
         raw.write_all(&greedy(8)).await.expect("the engine reads");
         while !thread.http2.stream_quota.refuses(4) {
             tokio::task::yield_now().await;
@@ -186,7 +186,7 @@ fn serves_other_clients_during_a_fast_download() {
         let (ours, _) = listener.accept().expect("a connection is queued");
         ours.set_nonblocking(true)
             .expect("the descriptor is a socket");
-        serve(
+        serve_http2(
             thread,
             Stream::new(ours.into()).expect("epoll can watch the socket"),
         );

@@ -114,7 +114,7 @@ fn continues_a_session_after_reset_uploads() {
         ..LIMITS
     };
     on_thread(limits, async |thread, _events| {
-        let mut raw = raw(thread);
+        let mut raw = http2_client(thread);
         let settings = frame(4, 0, 0, b"");
         raw.write_all(&[PREFACE, &settings].concat())
             .await
@@ -153,7 +153,7 @@ fn continues_a_session_after_reset_uploads() {
 #[test]
 fn converts_host_to_authority() {
     on_thread(LIMITS, async |thread, events| {
-        let mut raw = raw(thread);
+        let mut raw = http2_client(thread);
         // GET, https, /miss and `host: x`, without indexing.
         let fields = b"\x82\x87\x04\x05/miss\x00\x04host\x01x";
         let bytes = [PREFACE, &frame(4, 0, 0, b""), &frame(1, 5, 1, fields)].concat();

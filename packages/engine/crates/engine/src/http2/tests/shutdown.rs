@@ -4,7 +4,7 @@ use super::*;
 fn sends_answers_in_h2_before_it_drains() {
     on_thread(LIMITS, async |thread, _events| {
         shorten_body(thread);
-        let mut raw = raw(thread);
+        let mut raw = http2_client(thread);
         raw.write_all(&greedy(8)).await.expect("the engine reads");
         let mut bytes = vec![0; 100];
         raw.read_exact(&mut bytes)
@@ -36,7 +36,7 @@ fn resets_bodies_after_the_grace_period() {
 #[test]
 fn drains_without_waiting_for_a_silent_client() {
     on_thread(LIMITS, async |thread, _events| {
-        let _raw = raw(thread);
+        let _raw = http2_client(thread);
         tokio::task::yield_now().await;
         timeout(3 * NEW_CONNECTION, drain(thread, None, LONG))
             .await

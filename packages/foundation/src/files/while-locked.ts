@@ -1,19 +1,19 @@
-import { hasErrorCode } from '@serve-dist/foundation/files/file-error'
 import { once } from 'node:events'
 import { rmSync, statSync } from 'node:fs'
 import { connect, createServer, type Server, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { sha256Of } from '@serve-dist/foundation/text/sha256-of'
+import { sha256Of } from '../text/sha256-of.ts'
+import { hasErrorCode } from './file-error.ts'
 
 export interface LockOptions {
   readonly warn: (message: string) => void
-  /** Ends the wait for another compression. */
+  /** Ends the wait for another command. */
   readonly signal?: AbortSignal | undefined
 }
 
 /**
- * Runs `work` after all other compressions of the folder on this machine, and before the next one.
+ * Runs `work` after all other compressions and carries of the folder on this machine, and before the next one.
  *
  * The lock is a listening local socket: the operating system releases it even if the process is killed. Without local
  * sockets, `work` runs without a lock.
@@ -39,7 +39,7 @@ async function lock(folder: string, { warn, signal }: LockOptions): Promise<() =
   for (let turn = 0; ; turn += 1) {
     signal?.throwIfAborted()
     const waiting = new Set<Socket>()
-    // A waiting compression may die and reset its connection.
+    // A waiting process may die and reset its connection.
     const server = createServer((socket) => waiting.add(socket.unref().on('error', () => {})))
     try {
       await listen(server, address)
@@ -50,7 +50,8 @@ async function lock(folder: string, { warn, signal }: LockOptions): Promise<() =
     } catch (error) {
       if (!hasErrorCode(error, 'EADDRINUSE')) return () => {}
     }
-    if (turn === 0) warn(`another compression of ${folder} is running. This one waits until it ends.`)
+    if (turn === 0)
+      warn(`another compression or carry of ${folder} is running. This one waits until it ends.`)
     await endOfHolder(address, signal)
   }
 }

@@ -1,10 +1,18 @@
-import { describe, expect, test, vi } from 'vitest'
-import { makeFolder } from '../../test/support/make-folder.ts'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { whileLocked } from './while-locked.ts'
+
+async function makeFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'serve-dist-'))
+  onTestFinished(() => rm(folder, { recursive: true }))
+  return folder
+}
 
 describe('whileLocked', () => {
   test('runs one at a time, and warns the callers that wait', async () => {
-    const folder = await makeFolder({})
+    const folder = await makeFolder()
     const events: string[] = []
     const ends: (() => void)[] = []
     const run = async (name: string): Promise<string> =>
@@ -22,12 +30,12 @@ describe('whileLocked', () => {
     await vi.waitUntil(() => ends.length === 2)
     ends[1]?.()
     expect(await Promise.all([first, second])).toEqual(['a', 'b'])
-    const waits = `b: another compression of ${folder} is running. This one waits until it ends.`
+    const waits = `b: another compression or carry of ${folder} is running. This one waits until it ends.`
     expect(events).toEqual(['a begins', waits, 'a ends', 'b begins', 'b ends'])
   })
 
   test('unlocks after an error, and does not wait for other folders', async () => {
-    const [folder, other] = [await makeFolder({}), await makeFolder({})]
+    const [folder, other] = [await makeFolder(), await makeFolder()]
     const warn = vi.fn<(message: string) => void>()
     const failure = whileLocked(folder, { warn }, async () => {
       expect(await whileLocked(other, { warn }, async () => 'other')).toBe('other')
@@ -39,7 +47,7 @@ describe('whileLocked', () => {
   })
 
   test('stops waiting if the signal aborts', async () => {
-    const folder = await makeFolder({})
+    const folder = await makeFolder()
     const controller = new AbortController()
     const reason = new Error('the caller aborted')
     const warn = (): void => controller.abort(reason)
