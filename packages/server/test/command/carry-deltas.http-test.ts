@@ -127,7 +127,7 @@ describe.skipIf(node === '').each(engines)('a carry with deltas, served by the %
       const other = await ask(port, release, { offered: Buffer.from('another file') })
       expect(other.body.equals((await ask(port, release)).body)).toBe(true)
     }
-    // A visitor who missed a release gets a delta as well. Kept files have none.
+    // A visitor of an older release gets a delta, too. Kept files have no deltas.
     const late = await ask(port, 3, { offered: await scriptOf(1) })
     expect(late.field('Content-Encoding')).toMatch(/^dc[bz]$/)
     const kept = await ask(port, 2, { offered: await scriptOf(1) })

@@ -45,7 +45,7 @@ export interface DeltaProgress {
   readonly allBytes: number
 }
 
-/** What became of the planned deltas. */
+/** The results of the planned deltas. */
 export interface DeltaCounts {
   /** The number of new deltas, in any coding. */
   readonly made: number

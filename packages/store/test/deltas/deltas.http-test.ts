@@ -197,7 +197,9 @@ describe.skipIf(node === '')('a delta', () => {
     await writeFile(join(folder, blobKey(await scriptOf(first))), 'spoilt')
     const summary = await publishWith(node, { directory: second.directory, where })
     expect(summary).toMatchObject({ id: second.id, deltas: { made: 0 } })
-    expect(summary.warnings).toEqual([expect.stringContaining('assets/app-2.js: the earlier file is missing or damaged')])
+    expect(summary.warnings).toEqual([
+      expect.stringContaining('assets/app-2.js: the earlier file is missing or damaged'),
+    ])
     expect((await readDeltas(store, second.id))?.files.size).toBe(0)
   })
 
