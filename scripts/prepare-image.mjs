@@ -1,5 +1,5 @@
-// `node scripts/prepare-image.mjs FOLDER` makes the context of an image with the packages of this commit, and prints the
-// names of these packages for assemble.sh.
+// `npx --yes pnpm@12 exec node scripts/prepare-image.mjs FOLDER` makes the context of an image with the packages of this
+// commit, and prints the names of these packages for assemble.sh.
 import { existsSync } from 'node:fs'
 import { cp, mkdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'

@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises'
 import { describe, expect, test } from 'vitest'
-import { reasonOf } from './file-error.ts'
+import { describeUnreadable, reasonOf } from './file-error.ts'
 
 describe('reasonOf', () => {
   test('removes the path from a file system error', async () => {
@@ -16,4 +16,14 @@ describe('reasonOf', () => {
   test('converts other values to text', () => {
     expect(reasonOf('stopped, early')).toBe('stopped, early')
   })
+})
+
+test('an unreadable file has the remedy for its error', () => {
+  const denied = Object.assign(new Error("EACCES: permission denied, open '/a'"), { code: 'EACCES' })
+  expect(describeUnreadable(denied)).toBe(
+    'cannot read this file (EACCES: permission denied). Let this user read it and its folders: chmod -R a+rX',
+  )
+  expect(describeUnreadable(new Error('it is not a file'))).toBe(
+    'cannot read this file (it is not a file). Replace it with a file.',
+  )
 })

@@ -17,3 +17,11 @@ export function reasonOf(error: unknown): string {
   // Uses the message, because errors from other threads lose their fields.
   return error.message.replace(/^(E[A-Z\d]+: .*?), \w+(?: '.*)?$/s, '$1')
 }
+
+/** Describes a file that exists and cannot be read, with its remedy. */
+export function describeUnreadable(error: unknown): string {
+  const remedy = hasErrorCode(error, 'EACCES', 'EPERM')
+    ? 'Let this user read it and its folders: chmod -R a+rX'
+    : 'Replace it with a file.'
+  return `cannot read this file (${reasonOf(error)}). ${remedy}`
+}

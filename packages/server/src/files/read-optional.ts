@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs'
 import { promisify } from 'node:util'
 import { OperatorError, type OperatorErrorCode } from '@serve-dist/manifest'
-import { isNotFoundError, reasonOf } from '@serve-dist/foundation/files/file-error'
+import { describeUnreadable, isNotFoundError } from '@serve-dist/foundation/files/file-error'
 import { closeDescriptor, openRegularFile } from './open-regular-file.ts'
 
 const readDescriptor = promisify(readFile)
@@ -21,10 +21,6 @@ export async function readOptional(
     return text.replace(/^\uFEFF/, '')
   } catch (cause) {
     if (isNotFoundError(cause)) return undefined
-    throw new OperatorError(
-      code,
-      `${file}: cannot read this file (${reasonOf(cause)}). Let this user read it, or replace it with a file.`,
-      { cause },
-    )
+    throw new OperatorError(code, `${file}: ${describeUnreadable(cause)}`, { cause })
   }
 }

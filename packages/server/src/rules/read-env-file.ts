@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs'
 import { resolve } from 'node:path'
 import { parseEnv, promisify } from 'node:util'
-import { isNotFoundError, reasonOf } from '@serve-dist/foundation/files/file-error'
+import { describeUnreadable, isNotFoundError } from '@serve-dist/foundation/files/file-error'
 import { type EnvironmentSource, OperatorError } from '@serve-dist/manifest'
 import { closeDescriptor, openRegularFile } from '../files/open-regular-file.ts'
 
@@ -17,11 +17,7 @@ export async function readEnvFile(file: string): Promise<EnvironmentSource> {
   const refuse = (problem: string): OperatorError =>
     new OperatorError('SD_ENVIRONMENT_INVALID', `env file ${path}: ${problem}`)
   const bytes = await readRegularFile(path).catch((error: unknown) => {
-    throw refuse(
-      isNotFoundError(error)
-        ? 'no such file. Name an existing file.'
-        : `cannot read this file (${reasonOf(error)}). Let this user read it, or replace it with a file.`,
-    )
+    throw refuse(isNotFoundError(error) ? 'no such file. Name an existing file.' : describeUnreadable(error))
   })
   const text = decode(bytes)
   if (text === undefined)
