@@ -1,6 +1,7 @@
+#!/usr/bin/env bash
 # Prints the CPU per request of the native engine with 1, 2, 4 and 8 threads. Takes two minutes. Needs `pnpm build`, `wrk`
 # and `curl`. Run it from the root of the repository.
-site=$(mktemp -d); head -c 3000 /dev/urandom >$site/3k; head -c 50000 /dev/urandom >$site/50k; echo hi >$site/index.html
+site=$(mktemp -d); trap 'rm -rf $site $site.log $site.body' EXIT; head -c 3000 /dev/urandom >$site/3k; head -c 50000 /dev/urandom >$site/50k; echo hi >$site/index.html
 cpu() { cat /proc/$1/stat | sed 's/.*) //' | awk '{ print $12 + $13 }'; }
 for n in 1 2 4 8; do
   node packages/server/bin/serve-dist.js $site --force --engine native --workers $n --port 4199 2>&1 >$site.log & pid=$!
