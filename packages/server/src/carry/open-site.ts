@@ -43,9 +43,8 @@ export interface RunningSite {
 const patience = 30_000
 /** The time limit of a request grows by a millisecond for each 10 bytes. */
 const slowest = 10
-/** The number of chunks from which a body must have `smallestChunk` bytes per chunk. Each chunk takes memory. */
-const mostSmallChunks = 1000
-const smallestChunk = 64
+/** The maximum number of bytes that a body may arrive in besides twice its own. Many small chunks take much memory. */
+const mostFraming = 256 * 1024
 /** The maximum length of an address in a message. */
 const longestAddress = 200
 /** One more attempt recovers from a server that closed an idle connection just before its next use. */
@@ -107,14 +106,14 @@ export function openSite({ address, fields, concurrency, signal }: SiteAccess): 
     { path, size }: Pick<WantedBlob, 'path' | 'size'>,
     digest?: Hash,
   ): AsyncGenerator<Buffer> {
+    const { socket } = response
+    const before = socket.bytesRead
     let read = 0
-    let chunks = 0
     try {
       for await (const chunk of response as AsyncIterable<Buffer>) {
         read += chunk.length
-        chunks += 1
         if (read > size) throw siteInvalid(`${placeOf(path)} has more than ${formatBytes(size)}.`)
-        if (chunks > mostSmallChunks && read < chunks * smallestChunk)
+        if (socket.bytesRead - before > 2 * read + mostFraming)
           throw siteInvalid(`${placeOf(path)} arrives in chunks of a few bytes.`)
         digest?.update(chunk)
         yield chunk
