@@ -59,7 +59,14 @@ export {
 } from './manifest.ts'
 export { isCarried } from './is-carried.ts'
 export { describeListedBuild } from './describe-listed-build.ts'
-export { type KeptList, type ListedBuild, type ListedFile, parseKeptList } from './parse-kept-list.ts'
+export {
+  countListParts,
+  type KeptList,
+  type ListedBuild,
+  type ListedFile,
+  mostListParts,
+  parseKeptList,
+} from './parse-kept-list.ts'
 export { parseManifest } from './parse-manifest.ts'
 export { pathProblem } from './path-problem.ts'
 export { stringifyManifest } from './stringify-manifest.ts'

@@ -11,7 +11,7 @@ test.each(
 
 test.each(
   [
-    'a a.html a.htm a.xhtml a.xml a.json a.webmanifest a.js.map a.mp4 a.pdf a.txt sw.js SW.JS',
+    'a a.html a.htm a.xhtml a.xml a.json a.webmanifest a.js.map a.mp4 a.pdf a.txt sw.js SW.JS sw.cjs',
     'service-worker.js serviceWorker.mjs app/firebase-messaging-sw.js ngsw-worker.js',
   ].flatMap((paths) => paths.split(' ')),
 )('isCarried rejects %s', (path) => {

@@ -2,7 +2,7 @@ import { mediaTypeOf } from './media-type-of.ts'
 
 const carriedTypes =
   /^(?:text\/(?:css|javascript)(?:;|$)|(?:font|image)\/|application\/(?:wasm|vnd\.ms-fontobject)$)/
-const serviceWorker = /(?:(?:^|[/._-])sw|service[._-]?worker|ngsw-worker|sdkworker)\.m?js$/i
+const serviceWorker = /(?:(?:^|[/._-])sw|service[._-]?worker|ngsw-worker|sdkworker)\.[cm]?js$/i
 
 /**
  * Returns whether a later build may carry a file, by its name: a script, style, font, image or WebAssembly module. Pages

@@ -26,7 +26,7 @@ export interface ListedBuild {
 export type ListedFile = Pick<ManifestFile, 'path' | 'stem' | 'size' | 'sha256' | 'worker' | 'variants'>
 
 /** The maximum number of objects, lists and fields, because each takes memory. A file has 20 at most. */
-const mostParts = 400_000
+export const mostListParts = 400_000
 
 const keptList = s.firstProblemOf(
   s.objectOf<KeptList>({
@@ -58,8 +58,8 @@ const keptList = s.firstProblemOf(
  * @throws OperatorError `SD_MANIFEST_INVALID` with the first problem.
  */
 export function parseKeptList(json: string): KeptList {
-  if (countParts(json) > mostParts) {
-    throw invalid([`$: expected at most ${mostParts} objects, lists and fields`])
+  if (countListParts(json) > mostListParts) {
+    throw invalid([`$: expected at most ${mostListParts} objects, lists and fields`])
   }
   const list = s.read(keptList, parseJson(json), '$', invalid)
   const names = list.builds.flatMap(({ id, files }) => [id, ...files.flatMap(namesOf)])
@@ -68,7 +68,7 @@ export function parseKeptList(json: string): KeptList {
 }
 
 /** Counts opening brackets and colons, without parsing. */
-function countParts(json: string): number {
+export function countListParts(json: string): number {
   let count = 0
   for (let at = 0; at < json.length; at += 1) {
     const code = json.charCodeAt(at)

@@ -132,7 +132,7 @@ describe.each(vites)('the record of a build by $name', ({ build, buildApp }) => 
     await build(project, { plugins, build: build2 })
     const { files } = await project.manifest()
     expect(files.find(({ path }) => path === 'about.html')?.variants.length).toBeGreaterThan(0)
-    expect(project.logger.infos.filter((line) => line.includes('variants ('))).toHaveLength(2)
+    expect(project.logger.infos.filter((line) => /\d variants\b.* in /.test(line))).toHaveLength(2)
     expect(await project.list('server')).toEqual(['.serve-dist/record.json', 'server.mjs'])
   })
 

@@ -26,8 +26,13 @@ const eraseLine = '\r\u001B[2K'
  * Creates a progress line. It does nothing if `stream` is not a terminal.
  *
  * @param activity - the name of the operation, for example `compressing`.
+ * @param counted - the name of the things that it counts.
  */
-export function createProgressLine(stream: NodeJS.WriteStream, activity: string): ProgressLine {
+export function createProgressLine(
+  stream: NodeJS.WriteStream,
+  activity: string,
+  counted = 'files',
+): ProgressLine {
   if (!stream.isTTY) return { update: () => {}, clear: () => {} }
   let drawnAt = -Infinity
   let isDrawn = false
@@ -42,7 +47,8 @@ export function createProgressLine(stream: NodeJS.WriteStream, activity: string)
       const bytesPerMs = (progress.bytes - begun.bytes) / (now - begun.at)
       const isEarly = now - begun.at < settlingMs || bytesPerMs === 0
       const secondsLeft = (progress.totalBytes - progress.bytes) / bytesPerMs / 1000
-      const line = `${activity} ${lineOf(progress)}` + (isEarly ? '' : ` · ${duration(secondsLeft)} left`)
+      const line =
+        `${activity} ${lineOf(progress, counted)}` + (isEarly ? '' : ` · ${duration(secondsLeft)} left`)
       // A wrapped line could not be erased.
       if (line.length >= stream.columns) return
       stream.write(eraseLine + line)
@@ -56,11 +62,11 @@ export function createProgressLine(stream: NodeJS.WriteStream, activity: string)
   }
 }
 
-function lineOf({ files, totalFiles, bytes, totalBytes }: Progress): string {
+function lineOf({ files, totalFiles, bytes, totalBytes }: Progress, counted: string): string {
   const percent = totalBytes === 0 ? 100 : Math.floor((bytes / totalBytes) * 100)
   const [size, unit] = totalBytes < 1e6 ? [1000, 'kB'] : [1e6, 'MB']
   const done = `${(bytes / size).toFixed(1)}/${(totalBytes / size).toFixed(1)} ${unit}`
-  return `${percent} % · ${files}/${totalFiles} files · ${done}`
+  return `${percent} % · ${files}/${totalFiles} ${counted} · ${done}`
 }
 
 function duration(seconds: number): string {

@@ -15,6 +15,7 @@ import {
   type ListedBuild,
   OperatorError,
   parseKeptList,
+  stateDirectory,
 } from '@serve-dist/manifest'
 import { readBuildManifest } from '@serve-dist/manifest/read-build-manifest'
 import type { DeltaProgress, Retention } from '@serve-dist/store'
@@ -64,6 +65,8 @@ export interface CarrySummary {
 
 /** The number of parallel requests. A higher number could overload the site. */
 const concurrency = 8
+/** The names of our files, also of unfinished downloads. */
+const blobName = /^[0-9a-f]{64}(?:\.|$)/
 /** The time limit of a carry in milliseconds. A slow site would otherwise block a pipeline for days. */
 const longest = 30 * 60_000
 
@@ -114,7 +117,7 @@ async function carryAlone(
 
     // 3. Download missing files.
     await makeFolder(folder)
-    await refuseLink(folder)
+    await refuseLinks(root)
     const found = new Set(await readdir(folder))
     const there = new Set<string>()
     const done = { files: 0, bytes: 0 }
@@ -139,6 +142,7 @@ async function carryAlone(
     const deltas = await makeDeltas({ manifest, builds: list.builds, there })
 
     // 5. Write the lists, and delete other files.
+    await refuseLinks(root)
     if (deltas?.document === undefined) await rm(deltasFile, { force: true })
     else await replaceFile(deltasFile, deltas.document)
     await replaceFile(listFile, `${listText}\n`)
@@ -191,9 +195,11 @@ function wantedBlobs(builds: readonly ListedBuild[], mount: string): readonly Wa
 }
 
 /** Carried files replace and delete others in their folder, so it must not be elsewhere. */
-async function refuseLink(folder: string): Promise<void> {
-  if (!(await lstat(folder)).isSymbolicLink()) return
-  throw new OperatorError('SD_WRITE_FAILED', `${folder}: the folder is a symbolic link. Delete it.`)
+async function refuseLinks(root: string): Promise<void> {
+  for (const folder of [join(root, stateDirectory), join(root, carriedFolder)]) {
+    if (!(await lstat(folder)).isSymbolicLink()) continue
+    throw new OperatorError('SD_WRITE_FAILED', `${folder}: the folder is a symbolic link. Delete it.`)
+  }
 }
 
 async function isIntact(file: string, { size, sha256 }: WantedBlob): Promise<boolean> {
@@ -221,11 +227,12 @@ async function readEarlierList(file: string): Promise<string | undefined> {
   return await readOptional(file).catch(() => undefined)
 }
 
-/** Deletes the files whose digests are in none of the lists. */
+/** Deletes the files with the names of digests that are in none of the lists. */
 async function deleteUnlisted(folder: string, lists: readonly (string | undefined)[]): Promise<void> {
   const listed = new Set(lists.flatMap((text) => text?.match(/(?<=")[0-9a-f]{64}(?=")/g) ?? []))
   const found = await readdir(folder).catch(() => [])
-  for (const name of found) if (!listed.has(name)) await rm(join(folder, name), { recursive: true })
+  for (const name of found)
+    if (blobName.test(name) && !listed.has(name)) await rm(join(folder, name), { recursive: true })
   if (listed.size === 0) await rmdir(folder).catch(() => {})
 }
 

@@ -1,5 +1,5 @@
 import { createHash, type Hash, randomUUID } from 'node:crypto'
-import { rename, rm, writeFile } from 'node:fs/promises'
+import { rename, rm, stat, writeFile } from 'node:fs/promises'
 import http, { type ClientRequest, type IncomingMessage } from 'node:http'
 import https from 'node:https'
 import { formatBytes } from '@serve-dist/foundation/text/byte-size'
@@ -43,6 +43,10 @@ export interface RunningSite {
 const patience = 30_000
 /** The time limit of a request grows by a millisecond for each 10 bytes. */
 const slowest = 10
+/** The maximum number of bytes that a body may arrive in besides twice its own. Many small chunks take much memory. */
+const mostFraming = 256 * 1024
+/** The maximum length of an address in a message. */
+const longestAddress = 200
 /** One more attempt recovers from a server that closed an idle connection just before its next use. */
 const tries = 2
 
@@ -85,9 +89,13 @@ export function openSite({ address, fields, concurrency, signal }: SiteAccess): 
     }
   }
 
+  function placeOf(path: string): string {
+    return `${address.origin}${path}`.slice(0, longestAddress)
+  }
+
   function unreachable(path: string, error: unknown): OperatorError {
     return siteUnavailable(
-      `${address.origin}${path}: ${reasonOf(error)}. Check the URL and that the site runs.`,
+      `${placeOf(path)}: ${reasonOf(error)}. Check the URL and that the site runs.`,
       error,
     )
   }
@@ -98,11 +106,15 @@ export function openSite({ address, fields, concurrency, signal }: SiteAccess): 
     { path, size }: Pick<WantedBlob, 'path' | 'size'>,
     digest?: Hash,
   ): AsyncGenerator<Buffer> {
+    const { socket } = response
+    const before = socket.bytesRead
     let read = 0
     try {
       for await (const chunk of response as AsyncIterable<Buffer>) {
         read += chunk.length
-        if (read > size) throw siteInvalid(`${address.origin}${path} has more than ${formatBytes(size)}.`)
+        if (read > size) throw siteInvalid(`${placeOf(path)} has more than ${formatBytes(size)}.`)
+        if (socket.bytesRead - before > 2 * read + mostFraming)
+          throw siteInvalid(`${placeOf(path)} arrives in chunks of a few bytes.`)
         digest?.update(chunk)
         yield chunk
       }
@@ -113,7 +125,7 @@ export function openSite({ address, fields, concurrency, signal }: SiteAccess): 
 
   /** Returns the coding of a 200. */
   function codingOf({ statusCode = 0, headers }: IncomingMessage, path: string): string {
-    const place = `${address.origin}${path}`
+    const place = placeOf(path)
     if (statusCode >= 300 && statusCode < 400) {
       const target = headers.location?.slice(0, 200) ?? 'no location'
       throw siteInvalid(`${place} redirects to ${target}. Pass the address of the site itself.`)
@@ -136,8 +148,7 @@ export function openSite({ address, fields, concurrency, signal }: SiteAccess): 
         // Many servers answer each unknown path with a page.
         const isPage = statusCode === 200 && /^text\/html\b/i.test(headers['content-type'] ?? '')
         if (statusCode === 404 || isPage) return undefined
-        if (codingOf(response, path) !== 'identity')
-          throw siteInvalid(`${address.origin}${path} is compressed.`)
+        if (codingOf(response, path) !== 'identity') throw siteInvalid(`${placeOf(path)} is compressed.`)
         // A list of chunks would take much more memory, because a chunk may have one byte.
         const bytes = Buffer.allocUnsafe(largestKeptList)
         let length = 0
@@ -155,8 +166,9 @@ export function openSite({ address, fields, concurrency, signal }: SiteAccess): 
         const aside = `${file}.${randomUUID()}.part`
         try {
           await writeFile(aside, bodyOf(response, blob, digest), { flag: 'wx' })
-          if (found !== coding || digest.digest('hex') !== sha256) {
-            throw siteInvalid(`${address.origin}${path} (${coding}) does not match its digest.`)
+          const { size: read } = await stat(aside)
+          if (found !== coding || read !== blob.size || digest.digest('hex') !== sha256) {
+            throw siteInvalid(`${placeOf(path)} (${coding}) does not match its digest and size.`)
           }
           await rename(aside, file)
         } finally {

@@ -20,8 +20,8 @@ export async function carryCommand(url: string, directory: string, flags: CarryF
   const address = readAddress(url)
   requireEncryption(address)
   const fields = Object.fromEntries(flags.header ?? [])
-  const line = createProgressLine(process.stderr, 'downloading')
-  const deltaLine = createProgressLine(process.stderr, 'making deltas')
+  const line = createProgressLine(process.stderr, 'carrying', 'objects')
+  const deltaLine = createProgressLine(process.stderr, 'encoding', 'deltas')
   const work = async (signal: AbortSignal): Promise<void> => {
     const summary = await carry(directory, {
       address,
@@ -76,7 +76,7 @@ function describeDeltas({ summary, download }: CarriedDeltas): string {
   const { bytes = 0, bytesWithDeltas } = download ?? {}
   const made = formatDeltas(summary)
   if (bytesWithDeltas === undefined) return made
-  return `${made}; returning visitors download at most ${formatBytes(bytesWithDeltas)} instead of ${formatBytes(bytes)}`
+  return `${made}; of hashed files, returning visitors download at most ${formatBytes(bytesWithDeltas)} instead of ${formatBytes(bytes)} (Chromium)`
 }
 
 /** Rejects plain HTTP, except to this machine: a network could replace files and their digests. */

@@ -39,7 +39,6 @@ export async function explainRequest(
     rules: await readRulesAsServed(flags),
     // The steps report a file that the manifest does not list.
     unlisted: 'ignore',
-    memoryBudget: 0,
     ...(envFile !== undefined && { envFile }),
   } as const
   const site = await loadProtectedSite(directory, options).catch(async (error: unknown) => {

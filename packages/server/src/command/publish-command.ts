@@ -26,8 +26,8 @@ export async function publishCommand(directory: string, flags: PublishFlags): Pr
   }
   const opened = await openStoreForCommand('publish', flags.store)
   const { store, library } = opened
-  const line = createProgressLine(process.stderr, 'uploading')
-  const deltaLine = createProgressLine(process.stderr, 'making deltas')
+  const line = createProgressLine(process.stderr, 'uploading', 'objects')
+  const deltaLine = createProgressLine(process.stderr, 'encoding', 'deltas')
   const work = async (signal: AbortSignal): Promise<void> => {
     const summary = await library
       .publish(directory, store, {

@@ -98,12 +98,11 @@ describe('keptListResource', () => {
     expect(listOf(siteWith({ rules: { keptList: false } }))).toBeUndefined()
   })
 
-  test('omits the oldest builds if the list is too large for carry', () => {
-    const name = 'a'.repeat(200)
-    const names = Array.from(
-      { length: 30_000 },
-      (_, index) => [`assets/${name}-${index}.js`, script] as const,
-    )
+  test.each([
+    ['too large', 30_000, 'a'.repeat(200)],
+    ['too deep', 38_000, 'a'],
+  ])('omits the oldest builds if the list is %s for carry', (_what, length, name) => {
+    const names = Array.from({ length }, (_, index) => [`assets/${name}-${index}.js`, script] as const)
     const huge = { ...fakeBuild(Object.fromEntries(names), { buildId: first }), superseded: 1000 }
     expect(listOf(siteWith({ kept: [...kept.slice(0, 1), huge] }))).toHaveLength(2)
   })

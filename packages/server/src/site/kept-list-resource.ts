@@ -1,6 +1,7 @@
 import { isoSeconds } from '@serve-dist/foundation/text/iso-seconds'
 import { sha256Of } from '@serve-dist/foundation/text/sha256-of'
 import {
+  countListParts,
   isCarried,
   type KeptList,
   keptListPath,
@@ -8,6 +9,7 @@ import {
   type ListedBuild,
   type ListedFile,
   type ManifestFile,
+  mostListParts,
 } from '@serve-dist/manifest'
 import { entityTagOf } from '../protocol/entity-tag.ts'
 import { encodePath } from '../protocol/request-path.ts'
@@ -73,11 +75,15 @@ function makeList({
   }
   const builds = [current, ...kept.filter(({ manifest }) => manifest.base === base)]
   const newest: ListedBuild[] = []
-  let size = JSON.stringify({ version: 1, builds: [] } satisfies KeptList).length
+  const none = JSON.stringify({ version: 1, builds: [] } satisfies KeptList)
+  let size = none.length
+  let parts = countListParts(none)
   for (const build of builds.map(listed)) {
-    size += Buffer.byteLength(JSON.stringify(build)) + 1
+    const json = JSON.stringify(build)
+    size += Buffer.byteLength(json) + 1
+    parts += countListParts(json)
     // `carry` would reject the whole list, so the oldest builds are left out.
-    if (newest.length > 0 && size > largestKeptList) break
+    if (newest.length > 0 && (size > largestKeptList || parts > mostListParts)) break
     newest.push(build)
   }
   const body = new TextEncoder().encode(JSON.stringify({ version: 1, builds: newest } satisfies KeptList))

@@ -10,6 +10,7 @@ import { availableDeltaCodings, deltaBlobsOf, parseDeltas } from '@serve-dist/st
 import { describe, expect, test } from 'vitest'
 import { makeVersion, makeVersions, script } from '../../../store/test/support/make-builds.ts'
 import { newerNode } from '../../../store/test/support/newer-node.ts'
+import { explainRequest } from '../../src/command/explain-command.ts'
 import { loadSite } from '../../src/load/load-site.ts'
 import { entityTagOf } from '../../src/protocol/entity-tag.ts'
 import { offerOf, sha256Of } from '../support/publish-deltas.ts'
@@ -102,7 +103,7 @@ describe.skipIf(node === '').each(engines)('a carry with deltas, served by the %
       expect(mark).toBe('match="/assets/app-*.js", match-dest=("script")')
       const next = await buildOf(release)
       expect(await carryWith(port, next)).toMatch(
-        /\n {2}deltas: \d made in .* in dcz and dcb; returning visitors download at most \d+ B instead of [\d.]+ kB\n$/,
+        /\n {2}deltas: \d made in .* in dcz and dcb; of hashed files, returning visitors download at most \d+ B instead of [\d.]+ kB \(Chromium\)\n$/,
       )
       port = await serve(next, engine)
       const [before, after] = [await scriptOf(release - 1), await scriptOf(release)]
@@ -123,6 +124,15 @@ describe.skipIf(node === '').each(engines)('a carry with deltas, served by the %
         expect(field('ETag')).toBe(entityTagOf(sha256Of(body)))
         expect(body.length).toBeLessThanOrEqual(plain.body.length / 10)
         expect((await decode(coding, before, body)).equals(after)).toBe(true)
+        const headers = [
+          ['Accept-Encoding', coding] as const,
+          ['Available-Dictionary', offerOf(before)] as const,
+        ]
+        const { explained } = await explainRequest(`/assets/app-${release}.js`, next, {
+          method: 'GET',
+          header: headers,
+        })
+        expect(explained.representation?.coding).toBe(coding)
       }
       const other = await ask(port, release, { offered: Buffer.from('another file') })
       expect(other.body.equals((await ask(port, release)).body)).toBe(true)
@@ -256,7 +266,9 @@ describe.skipIf(node === '')('the deltas of a folder', () => {
   test('have one coding if Node can make only one', async () => {
     const { port } = await startServer(await buildOf(1))
     const made = await carryWith(port, await buildOf(2), { program: newerNode('node22') ?? '' })
-    expect(made).toMatch(/\n {2}deltas: 1 made in .* in dcz; returning visitors download at most /)
+    expect(made).toMatch(
+      /\n {2}deltas: 1 made in .* in dcz; of hashed files, returning visitors download at most /,
+    )
   })
 })
 

@@ -1,3 +1,4 @@
+import { rmSync, symlinkSync } from 'node:fs'
 import { mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import { dirname, join } from 'node:path'
@@ -331,6 +332,23 @@ describe('a site that sends something else', () => {
       /a digest has two sizes/,
     ],
     [
+      'a file with another size than in the list',
+      {
+        list: listOf([
+          { files: listedFiles(files).map((file) => Object.assign({}, file, { size: file.size + 1 })) },
+        ]),
+      },
+      /does not match its digest and size/,
+    ],
+    [
+      'a redirect of a file with a long path, which the message shortens',
+      {
+        list: listOf([{ files: listedFiles({ [`assets/${'a'.repeat(5000)}.js`]: 'x' }) }]),
+        answer: ({ url }, response) => (url === listPath ? undefined : response.writeHead(302).end()),
+      },
+      /^.{100,400}$/,
+    ],
+    [
       'more bytes than the limit',
       { list: listOf([{ files: listedFiles({ 'assets/a.js': 'x' }, { size: 2 ** 50 }) }]) },
       /Pass a larger --keep-bytes/,
@@ -397,21 +415,59 @@ describe('a site that sends something else', () => {
     ['an endless list', { answer: (_request, response) => endless(response) }],
     ['many chunks of one byte', { answer: (_request, response) => manyChunks(response) }],
     [
+      'eight files in chunks of one byte',
+      {
+        list: listOf([
+          {
+            files: Array.from({ length: 8 }, (_, n) =>
+              Object.assign({
+                path: `assets/${n}.js`,
+                size: 8_000_000,
+                sha256: `${n}`.repeat(64),
+                variants: [],
+              }),
+            ),
+          },
+        ]),
+        answer: ({ url }, response) => (url === listPath ? undefined : manyChunks(response)),
+      },
+    ],
+    [
       'an endless file of 200 MB',
       {
         list: listOf([{ files: listedFiles({ 'assets/a.js': 'x' }, { size: 200_000_000 }) }]),
         answer: ({ url }, response) => (url === listPath ? undefined : endless(response)),
       },
     ],
-  ])('takes less than 300 MB: %s', async (_what, options) => {
+  ])('takes less than 300 MB: %s', async (what, options) => {
     const { port } = await startSite(options)
     const report = 'process.on("exit", () => console.error("peak", process.resourceUsage().maxRSS))'
     const nodeOptions = ['--import', `data:text/javascript,${encodeURIComponent(report)}`]
     const args = ['carry', `http://127.0.0.1:${port}`, await newBuild()]
     const { code, stderr } = await spawnCommand(args, { nodeOptions }).exited
-    expect([code, stderr]).toEqual([1, expect.stringContaining('SD_SITE_INVALID')])
+    const problem = what.includes('chunks') ? /arrives in chunks of a few bytes/ : /SD_SITE_INVALID/
+    expect([code, stderr]).toEqual([1, expect.stringMatching(problem)])
     expect(Number(/peak (\d+)/.exec(stderr)?.[1])).toBeLessThan(300_000)
   })
+})
+
+test('a folder that a link replaces during a carry stays as it is', async () => {
+  const [directory, outside] = [await newBuild(), await temporaryDirectory()]
+  await writeFile(join(outside, 'precious.txt'), 'x')
+  const folder = join(directory, carriedFolder)
+  const { port } = await startSite({
+    list: listOf([{ files: listedFiles({ 'assets/c-1.woff2': 'c' }, { variants: [] }) }]),
+    answer({ url }) {
+      if (url === listPath) return
+      rmSync(folder, { recursive: true })
+      symlinkSync(outside, folder)
+    },
+  })
+  await expect(carryFrom(port, directory)).rejects.toMatchObject({
+    code: 'SD_WRITE_FAILED',
+    message: expect.stringContaining('the folder is a symbolic link'),
+  })
+  expect(await readdir(outside)).toContain('precious.txt')
 })
 
 describe('a carry that was interrupted', () => {
