@@ -5,6 +5,7 @@ export {
   contentCodings,
   type DeltaCoding,
 } from './content-coding.ts'
+export { deltaHeader } from './delta-header.ts'
 export {
   type BuildPolicy,
   countingPolicyRules,

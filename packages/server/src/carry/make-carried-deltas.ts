@@ -26,6 +26,9 @@ export interface CarriedDeltas {
 /** The maximum size of an earlier file, as a multiple of the new file. Otherwise the site could exhaust the memory. */
 const largestRatio = 4
 
+/** The maximum size of a file and an earlier file in bytes. The encoder takes 32 times as much. */
+const largestPair = 2 * 1024 * 1024
+
 const none = { isThere: false, made: 0, bytes: 0, reused: 0, tooLarge: 0, leftOut: 0, milliseconds: 0 }
 
 export interface CarriedFiles {
@@ -75,7 +78,9 @@ export async function makeCarriedDeltas(
   const { carried, pairs } = library.planDeltas(manifest, earlier, () => false)
   const usable = pairs.filter(
     ({ file, dictionary }) =>
-      dictionary.size <= file.size * largestRatio && placeOf(dictionary) !== undefined,
+      dictionary.size <= file.size * largestRatio &&
+      file.size + dictionary.size <= largestPair &&
+      placeOf(dictionary) !== undefined,
   )
   const place = {
     readFile: async ({ path, sha256 }: Manifest['files'][number]) => {
@@ -90,7 +95,7 @@ export async function makeCarriedDeltas(
     writeDelta: async ({ sha256 }: NamedBlob, delta: Uint8Array) =>
       await replaceFile(join(root, carriedFolder, sha256), delta),
   }
-  const limits = { ...options, codings, endsAt: began + library.defaultDeltaBudget }
+  const limits = { ...options, codings, endsAt: began + library.defaultDeltaBudget, processes: 1 }
   const { files, counts, warnings } = await library.encodeDeltas({ carried, pairs: usable }, place, limits)
   const milliseconds = Math.round(performance.now() - began)
   const replaced = earlier[0]?.manifest

@@ -1,6 +1,13 @@
 import { join } from 'node:path'
 import { reasonOf } from '@serve-dist/foundation/files/file-error'
-import { carriedDeltasPath, carriedFolder, loadOptional, type Manifest } from '@serve-dist/manifest'
+import {
+  carriedDeltasPath,
+  carriedFolder,
+  largestKeptList,
+  loadOptional,
+  type Manifest,
+  OperatorError,
+} from '@serve-dist/manifest'
 import { readOptional } from '../files/read-optional.ts'
 import type { StoredDeltas } from '../site/kept-build.ts'
 import type { DeltaRoom } from './build-source.ts'
@@ -17,13 +24,17 @@ export async function readCarriedDeltas(
 ): Promise<StoredDeltas | undefined> {
   const file = join(root, carriedDeltasPath)
   try {
-    const text = await readOptional(file)
+    const text = await readOptional(file, { most: largestKeptList })
     if (text === undefined) return undefined
-    const { parseDeltas } = await loadOptional(
+    const { dictionaryGenerations, parseDeltas } = await loadOptional(
       { name: '@serve-dist/store', neededBy: file },
       async () => await import('@serve-dist/store/deltas'),
     )
     const document = parseDeltas(text, file)
+    if ([...document.files.values()].some(({ size }) => size > dictionaryGenerations)) {
+      const problem = `a file has more than ${dictionaryGenerations} dictionaries. Carry again.`
+      throw new OperatorError('SD_FOLDER_UNREADABLE', `${file}: ${problem}`)
+    }
     // Few folders have deltas, so that most starts do not load this module.
     const { readDeltasIntoMemory } = await import('../mirror/read-deltas-into-memory.ts')
     const cache = {

@@ -8,8 +8,8 @@ const deltas = [
   { file: 'page', dictionary: 'older', coding: 'dcb', blob: { sha256: 'c', size: 10 } },
 ] as const
 
-function bytesOf(size: number): StoredBytes {
-  return { size, body: new Uint8Array(size) }
+function bytesWith(header: string): StoredBytes {
+  return { size: 50, body: Buffer.alloc(50, header, 'hex') }
 }
 
 describe('selectWithinBudget', () => {
@@ -27,25 +27,24 @@ describe('selectWithinBudget', () => {
   })
 })
 
-test('joinDeltas groups deltas by file and dictionary, without those whose bytes are missing', () => {
+test('joinDeltas groups deltas by file and dictionary, without missing bytes and without other headers', () => {
+  const dictionary = '0a'.repeat(32)
+  const dcz = bytesWith(`5e2a4d1820000000${dictionary}`)
+  const dcb = bytesWith(`ff444342${dictionary}`)
+  const named = [
+    { file: 'app', dictionary, coding: 'dcz', blob: { sha256: 'a', size: 50 } },
+    { file: 'app', dictionary, coding: 'dcb', blob: { sha256: 'b', size: 50 } },
+    { file: 'page', dictionary, coding: 'dcb', blob: { sha256: 'c', size: 50 } },
+    { file: 'page', dictionary, coding: 'dcb', blob: { sha256: 'a', size: 50 } },
+    { file: 'page', dictionary: '0b'.repeat(32), coding: 'dcz', blob: { sha256: 'a', size: 50 } },
+  ] as const
   const bodies = new Map([
-    ['a', bytesOf(30)],
-    ['b', bytesOf(20)],
+    ['a', dcz],
+    ['b', dcb],
   ])
-  expect(joinDeltas(deltas, bodies)).toEqual(
-    new Map([
-      [
-        'app',
-        new Map([
-          [
-            'old',
-            [
-              { coding: 'dcz', sha256: 'a', bytes: bytesOf(30) },
-              { coding: 'dcb', sha256: 'b', bytes: bytesOf(20) },
-            ],
-          ],
-        ]),
-      ],
-    ]),
-  )
+  const ofApp = [
+    { coding: 'dcz', sha256: 'a', bytes: dcz },
+    { coding: 'dcb', sha256: 'b', bytes: dcb },
+  ]
+  expect(joinDeltas(named, bodies)).toEqual(new Map([['app', new Map([[dictionary, ofApp]])]]))
 })

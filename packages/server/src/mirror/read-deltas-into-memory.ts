@@ -1,4 +1,4 @@
-import { dictionariesOf } from '@serve-dist/manifest'
+import { deltaHeader, dictionariesOf } from '@serve-dist/manifest'
 import { forEachConcurrently } from '@serve-dist/foundation/concurrency/for-each-concurrently'
 import type { DeltasDocument, NamedBlob } from '@serve-dist/store'
 import { createBodyReader } from '../files/read-body.ts'
@@ -90,7 +90,7 @@ async function readBlobs(
   return bodies
 }
 
-/** @param bodies - by digest. Deltas without a body are skipped. */
+/** @param bodies - by digest. Deltas without a body, and bodies of other deltas, are skipped. */
 export function joinDeltas(
   deltas: readonly NamedDelta[],
   bodies: ReadonlyMap<string, StoredBytes>,
@@ -98,7 +98,10 @@ export function joinDeltas(
   const joined = new Map<string, Map<string, StoredDelta[]>>()
   for (const { file, dictionary, coding, blob } of deltas) {
     const bytes = bodies.get(blob.sha256)
-    if (bytes === undefined) continue
+    const header = deltaHeader(coding, dictionary)
+    // A browser would decode a delta of another dictionary to the wrong bytes.
+    if (bytes?.body === undefined || Buffer.compare(bytes.body.subarray(0, header.length), header) !== 0)
+      continue
     const ofFile = joined.get(file) ?? new Map<string, StoredDelta[]>()
     joined.set(file, ofFile)
     ofFile.set(dictionary, [...(ofFile.get(dictionary) ?? []), { coding, sha256: blob.sha256, bytes }])

@@ -81,7 +81,7 @@ interface ConfigFile {
 
 async function readCandidate(path: string): Promise<ConfigFile | undefined> {
   // Faster than failing reads of seven names at every start.
-  const text = existsSync(path) ? await readOptional(path, 'SD_CONFIG_INVALID') : undefined
+  const text = existsSync(path) ? await readOptional(path, { code: 'SD_CONFIG_INVALID' }) : undefined
   return text === undefined ? undefined : { path, text }
 }
 

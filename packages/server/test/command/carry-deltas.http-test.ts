@@ -204,6 +204,38 @@ describe.skipIf(node === '')('the deltas of a folder', () => {
     expect([...site.files.values()].filter(({ deltas }) => deltas !== undefined)).toEqual([])
   })
 
+  test('are omitted with a warning if their list is larger than 8 MiB or has many dictionaries', async () => {
+    const directory = await makeSecondRelease()
+    const file = join(directory, carriedDeltasPath)
+    const text = await readFile(file, 'utf8')
+    const [deltas] = parseDeltas(text, file).files.values()
+    const [delta] = deltas?.values() ?? []
+    const many = (count: number): string =>
+      Array.from({ length: count }, (_, n) => `"${sha256Of(`${n}`)}":${JSON.stringify(delta)}`).join()
+    const first = text.indexOf('{', text.indexOf('files":{') + 8) + 1
+    for (const [count, problem] of [
+      [4, 'a file has more than 3 dictionaries. Carry again.'],
+      [25_000, 'a file has more than 3 dictionaries. Carry again.'],
+      [60_000, 'is larger than 8.4 MB. Write it again.'],
+    ] as const) {
+      await writeFile(file, `${text.slice(0, first)}${many(count)},${text.slice(first)}`)
+      const warnings: string[] = []
+      const site = await loadSite(directory, { onWarning: (warning) => warnings.push(warning) })
+      expect(warnings).toEqual([`serving without deltas: ${file}: ${problem}`])
+      expect([...site.files.values()].filter((each) => each.deltas !== undefined)).toEqual([])
+    }
+  })
+
+  test('are omitted if they are of another dictionary than their list says', async () => {
+    const directory = await makeSecondRelease()
+    const file = join(directory, carriedDeltasPath)
+    const text = await readFile(file, 'utf8')
+    const other = Buffer.from('another file')
+    await writeFile(file, text.replaceAll(sha256Of(await scriptOf(1)), sha256Of(other)))
+    const answer = await ask(await serve(directory), 2, { offered: other })
+    expect(answer.field('Content-Encoding')).toBe('br')
+  })
+
   test('are limited by the memory budget', async () => {
     const site = await loadSite(await makeSecondRelease(), { memoryBudget: 0 })
     const files = [...site.files.values()]
@@ -215,6 +247,20 @@ describe.skipIf(node === '')('the deltas of a folder', () => {
     const large = await makeVersion(1, { 'assets/app-1.js': script.repeat(5) })
     const { port } = await startServer(large.directory)
     expect(await carryWith(port, await buildOf(2))).toMatch(/\n {2}deltas: none to make\n$/)
+  })
+
+  test('are not made of pairs for which the encoder needs much memory', async () => {
+    const large = script.repeat(Math.ceil((1024 * 1024) / script.length))
+    const earlier = await makeVersion(1, { 'assets/app-1.js': large.repeat(4) })
+    const later = await makeVersion(2, { 'assets/app-2.js': `${large}// 2\n` })
+    const { port } = await startServer(earlier.directory)
+    const report = 'process.on("exit", () => console.error("peak", process.resourceUsage().maxRSS))'
+    const { stdout, stderr } = await spawnCommand(['carry', `http://127.0.0.1:${port}`, later.directory], {
+      node,
+      nodeOptions: ['--import', `data:text/javascript,${encodeURIComponent(report)}`],
+    }).exited
+    expect(stdout).toMatch(/\n {2}deltas: none to make\n$/)
+    expect(Number(/^peak (\d+)\n$/.exec(stderr)?.[1])).toBeLessThan(200_000)
   })
 
   test('have one coding if Node can make only one', async () => {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import zlib from 'node:zlib'
-import type { DeltaCoding } from '@serve-dist/manifest'
+import { sha256Of } from '@serve-dist/foundation/text/sha256-of'
+import { type DeltaCoding, deltaHeader } from '@serve-dist/manifest'
 
 /** A new file and the earlier file that serves as its dictionary. */
 export interface DeltaSource {
@@ -9,18 +10,13 @@ export interface DeltaSource {
 }
 
 interface Codec {
-  /** The bytes before the digest of the dictionary. */
-  readonly magic: Uint8Array
   /** Returns `undefined` if the file cannot be a dictionary. */
   encode(source: DeltaSource): Uint8Array | undefined
   decode(encoded: Uint8Array, dictionary: Uint8Array, size: number): Uint8Array
 }
 
-const digestLength = 32
-
 const codecs: Readonly<Record<DeltaCoding, Codec>> = {
   dcz: {
-    magic: Buffer.from('5e2a4d1820000000', 'hex'),
     encode({ dictionary, bytes }) {
       if (startsWith(dictionary, zstdDictionaryMagic)) return undefined
       // RFC 9842 §5: a decoder may refuse a window above the larger of 8 MiB and 1.25 times the dictionary.
@@ -37,7 +33,6 @@ const codecs: Readonly<Record<DeltaCoding, Codec>> = {
       zlib.zstdDecompressSync(encoded, { dictionary, maxOutputLength: size }),
   },
   dcb: {
-    magic: Buffer.from('ff444342', 'hex'),
     encode({ dictionary, bytes }) {
       const options = {
         dictionary,
@@ -87,7 +82,7 @@ function worksWithDictionaries(coding: DeltaCoding): boolean {
   const bytes = Buffer.concat(blocks)
   try {
     const delta = encodeDelta(coding, { dictionary: bytes, bytes })
-    return delta !== undefined && delta.length < codecs[coding].magic.length + digestLength + 64
+    return delta !== undefined && delta.length < deltaHeader(coding, sha256Of(bytes)).length + 64
   } catch {
     // This Node.js lacks the function, or its library lacks dictionaries.
     return false
@@ -108,7 +103,7 @@ export function encodeDelta(coding: DeltaCoding, source: DeltaSource): Uint8Arra
   if (Buffer.compare(codec.decode(encoded, dictionary, bytes.length), bytes) !== 0) {
     throw new Error(`the ${coding} delta does not decode to the file`)
   }
-  return Buffer.concat([codec.magic, createHash('sha256').update(dictionary).digest(), encoded])
+  return Buffer.concat([deltaHeader(coding, sha256Of(dictionary)), encoded])
 }
 
 function startsWith(bytes: Uint8Array, beginning: Uint8Array): boolean {

@@ -1,9 +1,11 @@
-import { parentPort } from 'node:worker_threads'
 import { reasonOf } from '@serve-dist/foundation/files/file-error'
 import { encodeDelta } from './delta-codec.ts'
-import type { DeltaAnswer, DeltaTask } from './start-delta-thread.ts'
+import type { DeltaAnswer, DeltaTask } from './start-delta-process.ts'
 
-parentPort?.on('message', (task: DeltaTask) => parentPort?.postMessage(work(task), []))
+process.on('message', (task: DeltaTask) => {
+  // The callback ignores that the command has been killed.
+  process.send?.(work(task), undefined, undefined, () => {})
+})
 
 function work({ codings, dictionary, bytes }: DeltaTask): DeltaAnswer {
   try {

@@ -9,14 +9,22 @@ import type { NamedBlob } from '../layout.ts'
 import { sumBytes } from '../sum-bytes.ts'
 import type { DeltasDocument, DeltasOfFile, DeltaVariants } from './deltas-document.ts'
 import type { DeltaPair, DeltasPlan } from './plan-deltas.ts'
-import { type DeltaThread, startDeltaThread } from './start-delta-thread.ts'
+import {
+  type DeltaAnswer,
+  type DeltaProcess,
+  type DeltaTask,
+  startDeltaProcess,
+} from './start-delta-process.ts'
 import { worthwhileDeltas } from './worthwhile-deltas.ts'
 
 /** The maximum number of file bytes in memory: four pairs of the largest files. */
 const mostHeld = 64 * 1024 * 1024
 
-/** The time in milliseconds after which no further delta is started, unless the caller sets another. */
+/** The time in milliseconds after which the encoding ends, unless the caller sets another. */
 export const defaultDeltaBudget = 30_000
+
+/** The maximum delay of a timer in milliseconds. */
+const longestTimeout = 2 ** 31 - 1
 
 /** The place of the files that deltas are encoded from, and of the deltas. */
 export interface DeltaFiles {
@@ -28,8 +36,10 @@ export interface DeltaFiles {
 
 export interface EncodeDeltasOptions extends Stoppable {
   readonly codings: readonly DeltaCoding[]
-  /** The time after which no further delta is started, by `performance.now()`. */
+  /** The time at which the encoding ends, by `performance.now()`. */
   readonly endsAt: number
+  /** The maximum number of processes. @default the number of usable cores */
+  readonly processes?: number
   /** The maximum number of pairs at a time. */
   readonly concurrency: number
   /** Called before the first delta and after each delta. */
@@ -73,16 +83,22 @@ interface MadeDelta {
 export async function encodeDeltas(
   { carried, pairs }: DeltasPlan,
   place: DeltaFiles,
-  { codings, endsAt, concurrency, onDelta, signal }: EncodeDeltasOptions,
+  { codings, endsAt, processes = countUsableCores(), concurrency, onDelta, signal }: EncodeDeltasOptions,
 ): Promise<EncodedDeltas> {
   const deltas: MadeDelta[] = []
   const problems: string[] = []
   const counts = { bytes: 0, tooLarge: 0, leftOut: 0 }
-  const isOver = (): boolean => performance.now() >= endsAt
   const inMemory = createWeightedSemaphore(mostHeld)
-  const threads = createThreads(countUsableCores())
-  const stop = (): void => void threads.end()
-  signal?.addEventListener('abort', stop)
+  // The timer can be a millisecond early.
+  let hasEnded = false
+  const isOver = (): boolean => hasEnded || performance.now() >= endsAt
+  const encoders = createEncoders(processes, isOver)
+  const end = (): void => {
+    hasEnded = true
+    encoders.end()
+  }
+  const deadline = setTimeout(end, Math.min(Math.max(endsAt - performance.now(), 0), longestTimeout))
+  signal?.addEventListener('abort', end)
 
   const makePair = async (pair: DeltaPair): Promise<void> => {
     signal?.throwIfAborted()
@@ -98,11 +114,9 @@ export async function encodeDeltas(
       problems.push(`${pair.file.path}: the earlier file is missing or damaged`)
       return
     }
-    const answer = await threads.use(async (thread) =>
-      isOver() ? undefined : await thread.encode({ codings, dictionary, bytes: file }),
-    )
+    const answer = await encoders.encode({ codings, dictionary, bytes: file })
     signal?.throwIfAborted()
-    if (answer === undefined) {
+    if (answer === undefined || ('problem' in answer && isOver())) {
       counts.leftOut += 1
       return
     }
@@ -131,8 +145,9 @@ export async function encodeDeltas(
       onDelta({ ...done, ...all })
     })
   } finally {
-    signal?.removeEventListener('abort', stop)
-    await threads.end()
+    clearTimeout(deadline)
+    signal?.removeEventListener('abort', end)
+    end()
   }
   const [problem] = problems
   const warnings =
@@ -140,28 +155,30 @@ export async function encodeDeltas(
   return { files: withMade(carried, deltas), counts: { ...counts, made: deltas.length }, warnings }
 }
 
-interface Threads {
-  use<Result extends object | undefined>(work: (thread: DeltaThread) => Promise<Result>): Promise<Result>
-  end(): Promise<void>
+interface Encoders {
+  /** Returns `undefined` if the time is over before the encoding begins. */
+  encode(task: DeltaTask): Promise<DeltaAnswer | undefined>
+  end(): void
 }
 
-/** Creates a pool of up to `most` threads. Each starts when it is needed. */
-function createThreads(most: number): Threads {
+/** Creates a pool of up to `most` processes. Each starts when it is needed. */
+function createEncoders(most: number, isOver: () => boolean): Encoders {
   const run = createWeightedSemaphore(most)
-  const idle: DeltaThread[] = []
-  const all = new Set<DeltaThread>()
+  const idle: DeltaProcess[] = []
+  const all = new Set<DeltaProcess>()
   return {
-    use: async (work) =>
+    encode: async (task) =>
       await run(async () => {
-        const thread = idle.pop() ?? startDeltaThread()
-        all.add(thread)
-        const result = await work(thread)
-        // After a failure, the thread may have ended.
-        if (result === undefined || !('problem' in result)) idle.push(thread)
-        return result
+        if (isOver()) return undefined
+        const encoder = idle.pop() ?? startDeltaProcess()
+        all.add(encoder)
+        const answer = await encoder.encode(task)
+        // After a failure, the process may have ended.
+        if (!('problem' in answer)) idle.push(encoder)
+        return answer
       }),
-    end: async () => {
-      await Promise.all([...all].map(async (thread) => await thread.end()))
+    end: () => {
+      for (const encoder of all) encoder.end()
     },
   }
 }

@@ -1,6 +1,6 @@
 import type { DeltaCoding, ManifestFile } from '@serve-dist/manifest'
 import { deltaCodings } from './delta-codec.ts'
-import type { DeltaAnswer } from './start-delta-thread.ts'
+import type { DeltaAnswer } from './start-delta-process.ts'
 
 /** The maximum size of a delta, as a share of the smallest form without a dictionary. */
 const largestShare = 0.8

@@ -31,7 +31,7 @@ export interface PublishOptions extends ChangeOptions {
    */
   readonly makesDeltas?: boolean | undefined
   /**
-   * The time in milliseconds after which no further delta is started. With 0, only deltas of earlier builds are reused.
+   * The time in milliseconds after which the encoding ends. With 0, only deltas of earlier builds are reused.
    *
    * @default 30 seconds
    */

@@ -155,6 +155,18 @@ describe.skipIf(node === '')('a delta', () => {
     expect(summary.download).not.toHaveProperty('bytesWithDeltas')
   })
 
+  test('is ended and counted if it takes longer than the time budget', async () => {
+    const words = Array.from({ length: 20_000 }, (_, n) => createHash('md5').update(`${n}`).digest('hex'))
+    // Parts of the file in another order. Their encoding takes seconds.
+    const parts = words.map((_, n) => (words[(n * 7919) % words.length] ?? '').slice(n % 9))
+    const earlier = await makeVersion(1, { 'assets/app-1.js': parts.join('').repeat(4) })
+    const later = await makeVersion(2, { 'assets/app-2.js': words.join('') })
+    const { where } = await storeOf(earlier)
+    const summary = await publishWith(node, { directory: later.directory, where }, { deltaBudget: 700 })
+    expect(summary.deltas).toMatchObject({ made: 0, tooLarge: 0, leftOut: 1 })
+    expect(summary.warnings).toEqual([])
+  }, 30_000)
+
   test('uses only zstd if the Node.js version supports only zstd', async () => {
     const { store, where } = await storeOf(first)
     const summary = await publishWith(newerNode('node22') ?? '', { directory: second.directory, where })
