@@ -16,7 +16,7 @@ const replacements = (here: { folder: string; origin: string }) =>
     [/\/etc\/systemd\/system/g, `${here.folder}/units`],
     [/--port 8080/g, '--port 0'],
     [/127\.0\.0\.1:9090/g, '127.0.0.1:0'],
-    [/51b09ac4/g, earliestBuild(here.folder)],
+    [/51b09ac4e6d2/g, earliestBuild(here.folder)],
   ] satisfies [RegExp, string][]
 
 /** Returns the ID of the oldest build in a folder's store. */
