@@ -40,8 +40,8 @@ export async function fingerprintBuild(
 async function isCommitting(directory: string): Promise<boolean> {
   try {
     const { mtimeMs } = await stat(join(directory, pendingPath))
-    const age = Date.now() - mtimeMs
-    return age >= 0 && age < longestCommit
+    // Times of files have fractions of milliseconds, so a new file can be ahead of the clock.
+    return Math.abs(Date.now() - mtimeMs) < longestCommit
   } catch {
     return false
   }
