@@ -4,12 +4,15 @@
 //! The size of the pieces must not change which frames count for the limits.
 #![no_main]
 
+mod chunks;
+
 use std::collections::HashSet;
 use std::rc::Rc;
 use std::sync::mpsc::Receiver;
 use std::time::Duration;
 
 use arbitrary::Arbitrary;
+use chunks::chunks;
 use libfuzzer_sys::fuzz_target;
 use serve_dist_engine::testing::{self, Event, FrameLimiter, LIMITS, Rate, Thread};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -216,16 +219,4 @@ fn bytes_of_frame(input: &Frame) -> Vec<u8> {
 fn frame(kind: u8, flags: u8, stream: u8, payload: &[u8]) -> Vec<u8> {
     let length = (payload.len() as u32).to_be_bytes();
     [&length[1..], &[kind, flags, 0, 0, 0, stream], payload].concat()
-}
-
-/// Cuts bytes into pieces of these sizes, and one with the rest.
-fn chunks<'a>(mut bytes: &'a [u8], cuts: &[u16]) -> Vec<&'a [u8]> {
-    let mut chunks = Vec::new();
-    for cut in cuts {
-        let (chunk, rest) = bytes.split_at(usize::from(*cut).min(bytes.len()));
-        chunks.push(chunk);
-        bytes = rest;
-    }
-    chunks.push(bytes);
-    chunks
 }

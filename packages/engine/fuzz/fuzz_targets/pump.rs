@@ -4,12 +4,15 @@
 //! application must receive exactly the requests that are not in the table.
 #![no_main]
 
+mod chunks;
+
 use std::ops::Range;
 use std::rc::Rc;
 use std::sync::LazyLock;
 use std::sync::mpsc::Receiver;
 
 use arbitrary::Arbitrary;
+use chunks::chunks;
 use libfuzzer_sys::fuzz_target;
 use serve_dist_core::{RequestEnd, Step, Table, decide};
 use serve_dist_engine::testing::{self, Event, LIMITS, Thread};
@@ -350,18 +353,6 @@ fn pattern(count: usize, seed: usize) -> Vec<u8> {
     (seed..seed + count)
         .map(|at| (at ^ (at >> 8) ^ (at >> 16)) as u8)
         .collect()
-}
-
-/// Cuts bytes into pieces of these sizes, and one with the rest.
-fn chunks<'a>(mut bytes: &'a [u8], cuts: &[u16]) -> Vec<&'a [u8]> {
-    let mut chunks = Vec::new();
-    for cut in cuts {
-        let (chunk, rest) = bytes.split_at(usize::from(*cut).min(bytes.len()));
-        chunks.push(chunk);
-        bytes = rest;
-    }
-    chunks.push(bytes);
-    chunks
 }
 
 /// Prints less than `assert_eq` for long bytes.

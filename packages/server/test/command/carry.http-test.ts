@@ -451,7 +451,7 @@ describe('a site that sends something else', () => {
   })
 })
 
-test('a folder that a link replaces during a carry stays as it is', async () => {
+test('a folder that a link replaces during a carry does not change', async () => {
   const [directory, outside] = [await newBuild(), await temporaryDirectory()]
   await writeFile(join(outside, 'precious.txt'), 'x')
   const folder = join(directory, carriedFolder)

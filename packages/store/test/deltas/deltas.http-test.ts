@@ -189,7 +189,7 @@ describe.skipIf(node === '')('a delta', () => {
     expect(await keysIn(store, '')).toEqual(before)
   })
 
-  test('stays for a published build, and is added if a build has none', async () => {
+  test('stays for a published build, and is added to a build without it', async () => {
     const { store, where } = await storeOf(first, second, first)
     const again = await publishWith(node, { directory: second.directory, where })
     expect(again.deltas).toMatchObject({ isThere: true, made: 0 })

@@ -15,7 +15,16 @@ pub const CLASSES: usize = 64;
 /// The maximum size of a thread's log in bytes. If it is full, Node answers and writes its own log.
 const MAX_LOG: usize = 16 * 1024 * 1024;
 /// The number of counters before those of classes and durations.
-const TOTALS: usize = 5;
+const TOTALS: usize = Total::Nanoseconds as usize + 1;
+
+/// The first counters, in the order of `binding.ts`.
+enum Total {
+    Started,
+    Aborted,
+    SavedBytes,
+    SentBytes,
+    Nanoseconds,
+}
 
 /// The counters and log records of all threads.
 pub struct Observations {
@@ -95,7 +104,7 @@ impl Observer {
         peer: Option<IpAddr>,
         request: &[u8],
     ) -> ObservedAnswer {
-        self.add(0, 1);
+        self.add(Total::Started as usize, 1);
         ObservedAnswer {
             observer: self.clone(),
             label,
@@ -129,12 +138,13 @@ impl Observer {
         let bucket = self.buckets.iter().position(|bound| duration <= *bound);
         let bucket = bucket.unwrap_or(self.buckets.len());
         if is_whole {
-            self.add(2, label.saved.cast_unsigned());
+            self.add(Total::SavedBytes as usize, label.saved.cast_unsigned());
         } else {
-            self.add(1, 1);
+            self.add(Total::Aborted as usize, 1);
         }
-        self.add(3, sent);
-        self.add(4, duration.as_nanos().try_into().unwrap_or(u64::MAX));
+        self.add(Total::SentBytes as usize, sent);
+        let nanoseconds = duration.as_nanos().try_into().unwrap_or(u64::MAX);
+        self.add(Total::Nanoseconds as usize, nanoseconds);
         self.add(TOTALS + usize::from(label.class), 1);
         self.add(TOTALS + CLASSES + bucket, 1);
         if let (Some(log), Some(request)) = (&self.log, &answer.request) {
