@@ -210,6 +210,12 @@ export const engineStrides = {
   template: 4,
 } as const
 
+/** The count of numbers in the first two parts of `Engine.counts`. A test of the crate compares them. */
+export const engineCounts = {
+  totals: 5,
+  classes: 64,
+} as const
+
 /** Flags of a resource. */
 export const engineFlags = {
   /** Node answers requests with `Available-Dictionary`. */
@@ -271,11 +277,11 @@ export interface Engine {
   /** Returns the number of connections that were closed immediately, because the engine or the system had too many. */
   dropped(): number
   /**
-   * Returns the counters since the start, if answers are observed:
+   * Returns the counters since the start, if answers are observed (`engineCounts` repeats the counts):
    *
    * - started answers, aborted answers, bytes saved by complete answers, sent bytes of bodies, and their total duration
    *   in nanoseconds;
-   * - ended answers of each of 64 classes;
+   * - ended answers of each class;
    * - ended answers of each histogram bucket, with one more bucket than bounds.
    */
   counts(): Float64Array

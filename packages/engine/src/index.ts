@@ -14,6 +14,7 @@ export type {
   SharedSocket,
 } from './binding.ts'
 export {
+  engineCounts,
   engineNodeChoice,
   engineFlags,
   engineRuleUnit,

@@ -1,8 +1,7 @@
-import type { Engine } from '@serve-dist/engine'
+import { type Engine, engineCounts } from '@serve-dist/engine'
 import type { EngineAnswer, EngineAnswers, EngineRequest } from '../transport/transport.ts'
 
-const totals = 5
-const classes = 64
+const { totals, classes } = engineCounts
 /** Bytes of a record before the peer's address. */
 const fixedLength = 31
 

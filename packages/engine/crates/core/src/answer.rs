@@ -26,14 +26,26 @@ impl Answer {
     }
 }
 
-/// The status code of an answer. The engine compares it in `table.rs`, `head_cache.rs`, `observe.rs` and `request.rs`.
-/// The templates of its heads are in `build_index.rs`.
+/// The status code of an answer. `request.rs` selects it, and the templates of its heads are in `build_index.rs`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// 200 OK.
     Ok,
     /// 304 Not Modified.
     NotModified,
+}
+
+impl Kind {
+    /// The number of kinds.
+    pub const COUNT: usize = Self::NotModified as usize + 1;
+
+    /// Returns whether the answer to GET has the representation as its body.
+    pub fn has_body(self) -> bool {
+        match self {
+            Self::Ok => true,
+            Self::NotModified => false,
+        }
+    }
 }
 
 /// The end of a request that Node answers.

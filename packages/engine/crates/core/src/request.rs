@@ -171,7 +171,7 @@ impl<'a> Head<'a> {
             table.tag(representation),
             table.last_modified(resource),
         )?;
-        let with_body = self.method == "GET" && kind == Kind::Ok;
+        let with_body = self.method == "GET" && kind.has_body();
         Some(Answer {
             consumed: self.length,
             resource,

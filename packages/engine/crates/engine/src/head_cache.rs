@@ -45,8 +45,11 @@ impl HeadCache {
         clock: &Clock,
     ) -> (Response<()>, Rc<Bytes>) {
         self.discard_other_builds(Some(table));
-        let is_304 = answer.kind == Kind::NotModified;
-        let number = 2 * answer.representation + usize::from(is_304);
+        let status = match answer.kind {
+            Kind::Ok => StatusCode::OK,
+            Kind::NotModified => StatusCode::NOT_MODIFIED,
+        };
+        let number = Kind::COUNT * answer.representation + answer.kind as usize;
         if self.cached.len() <= number % MAX_HEADS {
             self.cached.resize_with(number % MAX_HEADS + 1, || None);
         }
@@ -54,7 +57,7 @@ impl HeadCache {
         slot.take_if(|cached| cached.number != number);
         let cached = slot.get_or_insert_with(|| {
             let answer = Answer {
-                with_body: !is_304,
+                with_body: answer.kind.has_body(),
                 ..*answer
             };
             CachedHead {
@@ -64,9 +67,7 @@ impl HeadCache {
             }
         });
         let mut response = Response::new(());
-        if is_304 {
-            *response.status_mut() = StatusCode::NOT_MODIFIED;
-        }
+        *response.status_mut() = status;
         response.headers_mut().clone_from(&cached.fields);
         self.date.take_if(|date| date.as_bytes() != clock.date());
         if self.date.is_none() {

@@ -165,7 +165,7 @@ impl Observer {
 /// The classes and savings of a build's answers.
 #[derive(Default)]
 pub struct BuildLabels {
-    /// For each template, the class of its 200 and the class of its 304.
+    /// For each template, the class of each `Kind`.
     pub classes: Vec<u8>,
     /// For each representation, the bytes that its coding saves.
     pub saved: Vec<i64>,
@@ -181,7 +181,7 @@ pub struct AnswerLabel {
 impl BuildLabels {
     /// Returns whether the lengths match the table and all classes are valid.
     pub fn match_table(&self, templates: usize, representations: usize) -> bool {
-        self.classes.len() == 2 * templates
+        self.classes.len() == Kind::COUNT * templates
             && self.saved.len() == representations
             && self
                 .classes
@@ -192,11 +192,10 @@ impl BuildLabels {
     /// Returns the label of an answer.
     pub fn of(&self, table: &Table, answer: &Answer) -> AnswerLabel {
         let template = table.template(answer.representation);
-        let other = usize::from(answer.kind == Kind::NotModified);
         AnswerLabel {
             class: self
                 .classes
-                .get(2 * template + other)
+                .get(Kind::COUNT * template + answer.kind as usize)
                 .copied()
                 .unwrap_or_default(),
             saved: match self.saved.get(answer.representation) {

@@ -160,3 +160,10 @@ fn observes_nothing_without_the_option() {
         assert!(thread.observer.is_none() && thread.shared.observations.is_none());
     });
 }
+
+#[test]
+fn has_the_same_numbers_as_typescript() {
+    let binding = include_str!("../../../../src/binding.ts");
+    let counts = format!("  totals: {TOTALS},\n  classes: {CLASSES},\n");
+    assert!(binding.contains(&counts), "{counts}");
+}
