@@ -25,6 +25,38 @@ describe('compileRedirects', () => {
     ])
   })
 
+  test('reports rules that no request can match', () => {
+    const rules: RedirectRule[] = [
+      { from: '/x', query: { a: '1' }, to: '/y' },
+      { from: '/x', to: '/y' },
+      { from: '/x', to: '/z' },
+      { from: '/a.js', to: '/z' },
+      { from: '/docs', to: '/z' },
+      { from: '/items/:id', to: '/z/:id' },
+      { from: '/items/:id', to: '/y/:id' },
+      { from: '/*', to: '/index.html', status: 200 },
+      { from: '/late', to: '/z' },
+      { from: '/early', to: '/z', force: true },
+    ]
+    expect(compileRedirects(rules, table).problems).toEqual([
+      'the rule /x never matches: the rule /x before it matches all of its paths',
+      'the rule /a.js never matches: the build has this path. Add force: true to override it',
+      'the rule /docs never matches: the build has this path. Add force: true to override it',
+      'the rule /items/:id never matches: the rule /items/:id before it matches all of its paths',
+      'the rule /late never matches: the rule /* before it matches all of its paths',
+    ])
+  })
+
+  test('does not report the rules after those of a maintenance', () => {
+    const maintenance = { from: '/*', to: '/index.html', status: 503, force: true } as const
+    const rules: RedirectRule[] = [
+      maintenance,
+      { from: '/x', to: '/y' },
+      { from: '/z', to: '/y', force: true },
+    ]
+    expect(compileRedirects(rules, table).problems).toEqual([])
+  })
+
   test.each<[RedirectRule]>([
     [{ from: '/x', to: '/y' }],
     [{ from: '/*', to: '/index.html', status: 200 }],

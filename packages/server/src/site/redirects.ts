@@ -64,26 +64,47 @@ export function compileRedirects(
         `the rule ${from} forwards all requests to the path ${path}. Append :splat to use the rest of the path, or remove the path to keep that of the request.`,
       )
   }
-  for (const [{ from }, earlier] of findCovered(all)) {
-    problems.push(`the rule ${from} never matches: the rule ${earlier.from} before it proxies its paths`)
-  }
-  return { patterns: endless.size === 0 ? all : all.filter((pattern) => !endless.has(pattern)), problems }
+  const patterns = endless.size === 0 ? all : all.filter((pattern) => !endless.has(pattern))
+  problems.push(...describeUnmatched(patterns, table))
+  return { patterns, problems }
 }
 
-/** Yields the rules whose requests all go to an earlier rule that proxies, with this rule. */
-function* findCovered(all: readonly RedirectPattern[]): Generator<[RedirectPattern, RedirectPattern]> {
+/** Describes the rules that no request can match. */
+function* describeUnmatched(
+  all: readonly RedirectPattern[],
+  table: ReadonlyMap<string, Entry>,
+): Generator<string> {
   const covering = new Map<string, RedirectPattern>()
+  const earlier = new Set<RedirectPattern>()
   for (const rule of all) {
-    const [start = '', star] = rule.form
-    const parts = (star === undefined ? `${start}/` : start).split('/')
-    for (let count = 1; count < parts.length; count += 1) {
-      const earlier = covering.get(`${parts.slice(0, count).join('/')}/`)
-      if (earlier === undefined || (rule.force && !earlier.force)) continue
-      yield [rule, earlier]
-      break
-    }
-    if (isProxying(rule) && star === '*' && !covering.has(start)) covering.set(start, rule)
+    const [start = '', variable] = rule.form
+    const entry = variable === undefined ? table.get(start) : undefined
+    const isOfBuild = entry !== undefined && entry.kind !== 'hidden'
+    const first =
+      variable === undefined
+        ? matchRedirect(isOfBuild ? forcedRedirects(all) : all, start)?.rule
+        : (covering.get(rule.from) ?? findProxyOf(rule, covering))
+    // Maintenance ends, and the application may precede rules without force.
+    const isCovered =
+      first !== undefined && earlier.has(first) && first.status !== 503 && (first.force || !rule.force)
+    if (isOfBuild && !rule.force)
+      yield `the rule ${rule.from} never matches: the build has this path. Add force: true to override it`
+    else if (isCovered)
+      yield `the rule ${rule.from} never matches: the rule ${first.from} before it matches all of its paths`
+    earlier.add(rule)
+    if (rule.query === undefined && !covering.has(rule.from)) covering.set(rule.from, rule)
   }
+}
+
+/** Returns the rule that proxies a folder of all paths of a rule. */
+function findProxyOf(
+  { form: [start = ''] }: RedirectPattern,
+  covering: ReadonlyMap<string, RedirectPattern>,
+): RedirectPattern | undefined {
+  const parts = start.split('/')
+  return parts
+    .map((_, index) => covering.get(`${parts.slice(0, index).join('/')}/*`))
+    .find((found) => isProxying(found))
 }
 
 /** Returns whether a rule forwards requests. */

@@ -178,8 +178,8 @@ test('warns about rules that can never match', async () => {
     { from: '/apidocs', to: '/x' },
   ])
   expect(warnings.filter((text) => text.includes('never matches'))).toEqual([
-    'the rule /api/v2/* never matches: the rule /api/* before it proxies its paths',
-    'the rule /api never matches: the rule /api/* before it proxies its paths',
+    'the rule /api/v2/* never matches: the rule /api/* before it matches all of its paths',
+    'the rule /api never matches: the rule /api/* before it matches all of its paths',
   ])
 })
 
