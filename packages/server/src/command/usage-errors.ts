@@ -66,11 +66,11 @@ function describeUnknownFlag(command: Command, flag: string): string {
   return `unknown option '${flag}'${nearest === undefined ? '' : `. Did you mean --${nearest}?`}`
 }
 
-/** Returns a problem for each missing one of several folders. It may be the value of a flag. */
+/** Returns a problem for each missing one of several folders, and for a missing folder that may be the value of `--host`. */
 export function findMissingFolders(program: Command): readonly string[] {
   const { args } = program
-  const missing = args.length < 2 ? [] : args.filter((word) => !existsSync(word))
   const isHost = program.getOptionValue('host') === '*'
+  const missing = args.length < 2 && !isHost ? [] : args.filter((word) => !existsSync(word))
   return missing.map((word) => {
     const { message } = buildNotFound(word)
     return isHost ? `${message} If ${word} is a host name, write --host=${word}` : message

@@ -41,8 +41,8 @@ describe('readConfig', () => {
   })
 
   test.each([
-    ['serve-dist.config.json', '{ nonsense', 'JSON'],
-    ['serve-dist.config.json', '{ "cors": [\n}', `'}', "{ "cors": [ }" is not valid JSON`],
+    ['serve-dist.config.json', '{\n nonsense', 'json: line 2: Expected property name or'],
+    ['serve-dist.config.json', '{ "cors": [\n}', `'}', "{ "cors": [ }" is not valid JSON. Correct the file.`],
     ['serve-dist.config.mjs', 'export const config = {}', 'it has no default export'],
     ['serve-dist.config.mjs', 'throw new Error("boom")', 'boom'],
     [
@@ -66,7 +66,7 @@ describe('readConfig', () => {
     async (name) => {
       await writeFile(join(folder, name), 'module.exports = { prefer: "smallest" }')
       await expect(readConfig(folder)).rejects.toThrow(
-        `${join(folder, name)}: the server does not read a configuration with this name. Rename it to serve-dist.config.js`,
+        `${join(folder, name)}: the server does not read a configuration with this name. Write "export default { … }" in serve-dist.config.js`,
       )
       await writeFile(join(folder, 'serve-dist.config.json'), '{}')
       expect(await readConfig(folder)).toEqual({})

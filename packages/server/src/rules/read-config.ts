@@ -1,5 +1,5 @@
 import { reasonOf } from '@serve-dist/foundation/files/file-error'
-import { OperatorError, checkServingRules } from '@serve-dist/manifest'
+import { OperatorError, checkServingRules, shellWord } from '@serve-dist/manifest'
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -9,6 +9,8 @@ import { readOptional } from '../files/read-optional.ts'
 const names = ['serve-dist.config.js', 'serve-dist.config.mjs', 'serve-dist.config.json']
 /** Names that Vite accepts for its configuration but that are unsupported here: Node 20 cannot run TypeScript. */
 const otherNames = ['ts', 'mts', 'cts', 'cjs'].map((extension) => `serve-dist.config.${extension}`)
+
+const defaultExport = '"export default { … }"'
 
 /** The default export of `serve-dist.config.js`, and the content of `serve-dist.config.json`. */
 export type ServeDistConfig = ServingRules
@@ -44,7 +46,7 @@ export async function readConfigFile(folder: string, named?: string): Promise<Re
       return { config: {}, path: undefined }
     }
     throw new OperatorError('SD_CONFIG_INVALID', [
-      `${resolve(folder, named)}: the file does not exist. Pass a .js, .mjs or .json file with --config.`,
+      `${resolve(folder, named)}: the file does not exist. Correct the path after --config.`,
     ])
   }
   if (second !== undefined)
@@ -70,7 +72,7 @@ async function refuseOtherNames(folder: string): Promise<void> {
   )
   if (found === undefined) return
   throw new OperatorError('SD_CONFIG_INVALID', [
-    `${found.path}: the server does not read a configuration with this name. Rename it to serve-dist.config.js, .mjs or .json. If Node can run it, pass it with --config instead.`,
+    `${found.path}: the server does not read a configuration with this name. Write ${defaultExport} in serve-dist.config.js or .mjs, or JSON in serve-dist.config.json. If Node can run this file, pass it with --config instead.`,
   ])
 }
 
@@ -85,24 +87,46 @@ async function readCandidate(path: string): Promise<ConfigFile | undefined> {
   return text === undefined ? undefined : { path, text }
 }
 
-function parse(json: string): unknown {
-  try {
-    return JSON.parse(json)
-  } catch (error) {
-    // The message quotes the text with its line breaks.
-    throw new TypeError(reasonOf(error).replaceAll(/\s+/g, ' '), { cause: error })
-  }
+async function evaluate(file: ConfigFile): Promise<unknown> {
+  const read = file.path.endsWith('.json') ? readJson : readModule
+  const config = await read(file).catch((error: unknown) => {
+    throw new TypeError(describeFailure(error, file), { cause: error })
+  })
+  if (config === undefined) throw new TypeError(`it has no default export. Write ${defaultExport}.`)
+  return config
 }
 
-async function evaluate({ path, text }: ConfigFile): Promise<unknown> {
-  if (path.endsWith('.json')) {
-    const document = parse(text)
-    // Only editors use this key.
-    Reflect.deleteProperty(Object(document), '$schema')
-    return document
-  }
+async function readJson({ text }: ConfigFile): Promise<unknown> {
+  const document: unknown = JSON.parse(text)
+  // Only editors use this key.
+  Reflect.deleteProperty(Object(document), '$schema')
+  return document
+}
+
+async function readModule({ path }: ConfigFile): Promise<unknown> {
   const module: unknown = await import(pathToFileURL(path).href)
-  const config: unknown = Object(module).default
-  if (config === undefined) throw new TypeError('it has no default export. Write "export default { … }".')
-  return config
+  return Object(module).default
+}
+
+/** Describes why a configuration cannot be read, and the line if the error contains it. */
+function describeFailure(error: unknown, file: ConfigFile): string {
+  // Some messages quote the text with its line breaks.
+  const reason = reasonOf(error).replaceAll(/\s+/g, ' ')
+  if (reason.includes('not defined in ES module scope')) return `it is an ES module. Write ${defaultExport}.`
+  if (Object(error).code === 'ERR_UNKNOWN_FILE_EXTENSION')
+    return `Node.js ${process.versions.node} cannot run this file. Write it in JavaScript, or use a newer Node.js.`
+  const line = lineOf(error, file)
+  if (line !== undefined) return `line ${line}: ${reason}. Correct this line.`
+  if (file.path.endsWith('.json')) return `${reason}. Correct the file.`
+  // Node prints the line of a syntax error, but its error does not contain it.
+  return `${reason}. To see the line, run: node ${shellWord(file.path)}`
+}
+
+function lineOf(error: unknown, { path, text }: ConfigFile): number | undefined {
+  if (path.endsWith('.json')) {
+    const [, position] = /at position (\d+)/.exec(reasonOf(error)) ?? []
+    return position === undefined ? undefined : text.slice(0, Number(position)).split('\n').length
+  }
+  const [, line] = String(Object(error).stack).split(`${pathToFileURL(path).href}:`)
+  return line === undefined ? undefined : Number.parseInt(line, 10)
 }

@@ -280,6 +280,37 @@ describe('serve-dist', () => {
     expect(stderr).not.toMatch(/^\s+at /m)
   })
 
+  test('explains a single folder that may be a host', async () => {
+    const { code, stderr } = await spawnCommand(['--host', 'web']).exited
+    expect([code, stderr]).toEqual([1, expect.stringContaining('If web is a host name, write --host=web\n')])
+  })
+
+  test.each([
+    ['\nthrow new Error("boom")', 'line 2: boom. Correct this line.'],
+    ['export default {', 'Unexpected end of input. To see the line, run: node {file}'],
+    ['module.exports = {}', 'it is an ES module. Write "export default { … }".'],
+    [
+      'import "not-there"',
+      "Cannot find package 'not-there' imported from {file}. To see the line, run: node {file}",
+    ],
+  ])('explains a configuration that Node cannot run: %j', async (text, problem) => {
+    const file = join(await writeFixture({ 'rules.mjs': text }), 'rules.mjs')
+    const { code, stderr } = await spawnCommand([directory, '--config', file]).exited
+    expect([code, stderr]).toEqual([
+      1,
+      `serve-dist: SD_CONFIG_INVALID: ${file}: ${problem.replaceAll('{file}', file)}\n`,
+    ])
+  })
+
+  test('refuses a configuration in a language that Node cannot run', async () => {
+    const file = join(await writeFixture({ 'rules.tsx': 'export default {}' }), 'rules.tsx')
+    const { code, stderr } = await spawnCommand([directory, '--config', file]).exited
+    expect([code, stderr]).toEqual([
+      1,
+      `serve-dist: SD_CONFIG_INVALID: ${file}: Node.js ${process.versions.node} cannot run this file. Write it in JavaScript, or use a newer Node.js.\n`,
+    ])
+  })
+
   test('shows the help of a command for each common spelling', async () => {
     const texts = await Promise.all(
       [
