@@ -83,7 +83,10 @@ function describeDeltas({ summary, download }: CarriedDeltas): string {
 function requireEncryption({ protocol, hostname, origin }: URL): void {
   if (protocol === 'https:') return
   if (protocol === 'http:' && isLoopbackHost(hostname)) return
-  throw new OperatorError('SD_OPTION_INVALID', `${origin}: expected an address with https://`)
+  throw new OperatorError(
+    'SD_OPTION_INVALID',
+    `${origin}: expected an address with https://. http:// is only for this machine, because others could change the files.`,
+  )
 }
 
 function onWarning(text: string): void {

@@ -9,12 +9,11 @@ import { checkSite } from '../check/check-site.ts'
 import type { CheckReport } from '../check/finding.ts'
 import { formatReport, formatReportAsJson } from '../check/format-report.ts'
 import { loadSiteToInspect } from '../load/load-site.ts'
-import { isLoopbackHost } from '../protocol/is-loopback-host.ts'
 import { readRulesAsServed } from '../rules/read-rules.ts'
 import { defaultDirectory } from '../serve/serve-options.ts'
 import type { CheckFlags } from './flags.ts'
 import type { ResolvedAddress } from './flag-values.ts'
-import { readAddress } from './read-address.ts'
+import { readAddress, urlOfHost } from './read-address.ts'
 
 /**
  * Checks a folder or a site and prints the report.
@@ -46,21 +45,15 @@ const concurrency = 4
 /** Flags that have an effect only for a site. */
 const forAddresses = ['build', 'all', 'header', 'resolve', 'insecure'] as const
 
-/** Matches `example.org` and `localhost:4173`. */
-const looksLikeHost = /^(localhost|[\w-]+(?:\.[\w-]+)+)(?::\d+)?(?:\/|$)/
-
 function onlyFolder(folder: string, flags: CheckFlags): string {
-  const [, hostname] = looksLikeHost.exec(folder) ?? []
-  if (hostname !== undefined && !existsSync(folder))
-    throw new OperatorError(
-      'SD_OPTION_INVALID',
-      `${folder}: no such folder. To check a site, write ${isLoopbackHost(hostname) ? 'http' : 'https'}://${folder}`,
-    )
+  const url = urlOfHost(folder)
+  if (url !== undefined && !existsSync(folder))
+    throw new OperatorError('SD_OPTION_INVALID', `${folder}: no such folder. To check a site, write ${url}`)
   const given = forAddresses.filter((name) => flags[name] !== undefined).map((name) => `--${name}`)
   if (given.length === 0) return folder
   throw new OperatorError(
     'SD_OPTION_INVALID',
-    `${given.join(', ')}: expected a URL such as https://example.org, found the folder ${folder}`,
+    `${given.join(', ')}: only for the check of a site, such as "npx serve-dist check https://example.org". ${folder} is a folder.`,
   )
 }
 

@@ -349,7 +349,10 @@ describe('serve-dist check of a site', () => {
   })
 
   test.each([
-    [['dist', '--build', 'other'], '--build: expected a URL'],
+    [
+      ['dist', '--build', 'other'],
+      '--build: only for the check of a site, such as "npx serve-dist check https://example.org". dist is a folder.',
+    ],
     [['www.example.org/app/'], 'To check a site, write https://www.example.org/app/'],
     [['https://user@example.org'], 'without query, fragment and password'],
     [['https://example.org', '-H', 'no field'], '--header: expected a header such as'],

@@ -245,6 +245,16 @@ describe('serve-dist carry', () => {
     ['plain HTTP to another machine', 'http://example.org', 'expected an address with https://'],
     ['another protocol', 'ftp://127.0.0.1', 'expected an address with https://'],
     ['a password', 'https://a:b@example.org', 'without query, fragment and password'],
+    [
+      'an address without a scheme',
+      'localhost:4173',
+      'localhost:4173: expected a URL. Write http://localhost:4173\n',
+    ],
+    [
+      'a host without a scheme',
+      'example.org/a',
+      'example.org/a: expected a URL. Write https://example.org/a\n',
+    ],
     ['an empty variable', '', 'the address of the site is empty'],
   ])('rejects %s', async (_what, url, message) => {
     const { code, stderr } = await spawnCommand(['carry', url, await newBuild()]).exited
