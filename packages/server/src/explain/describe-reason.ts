@@ -5,7 +5,7 @@ import type { RequestFields } from '../protocol/request-fields.ts'
 import { matchRule } from '../site/decide.ts'
 import type { Reason } from '../site/decision-trace.ts'
 import { isSkewMiss } from '../site/missing-asset.ts'
-import type { RedirectMatch } from '../site/redirects.ts'
+import { isProxying, type RedirectMatch } from '../site/redirects.ts'
 import type { Entry, Representation, Resource, Site } from '../site/site.ts'
 import type { HttpTopic } from './http-topic.ts'
 
@@ -41,13 +41,13 @@ export function describeReason(
     case 'unavailable':
       return unknown(`${ruleOf(reason.match)}: navigations get its page, other requests an empty 503`)
     case 'proxied':
-      return unknown(
+      return proxied(
         `${ruleOf(reason)} forwards the request to ${reason.rule.proxy.socketPath ?? reason.rule.proxy.origin} as ${reason.target}`,
       )
     case 'proxied-dot-segment':
-      return unknown(`${ruleOf(reason)} does not forward paths with dot segments`)
+      return proxied(`${ruleOf(reason)} does not forward paths with dot segments`)
     case 'proxied-trace':
-      return unknown(`${ruleOf(reason)} does not forward TRACE`)
+      return proxied(`${ruleOf(reason)} does not forward TRACE`)
     case 'redirect-rule':
       return unknown(`${ruleOf(reason.match)}: ${reason.match.status} to ${reason.match.location}`)
     case 'fallback':
@@ -142,6 +142,10 @@ function unknown(text: string): ExplainedStep {
   return { step: 3, topic: 'Unknown paths', text }
 }
 
+function proxied(text: string): ExplainedStep {
+  return { step: 3, topic: 'Proxied paths', text }
+}
+
 function forMethod(text: string): ExplainedStep {
   return { step: 4, topic: 'Methods', text }
 }
@@ -205,6 +209,8 @@ function weightOf(weight: number): string {
 }
 
 function ruleOf({ rule }: Pick<RedirectMatch, 'rule'>): string {
+  // The next words name the target.
+  if (isProxying(rule)) return `the rule ${rule.from}`
   const query = Array.from(rule?.query ?? [], ([name, value]) => `${name}=${value} `).join('')
   return `the rule ${rule?.from} ${query}${rule?.to} ${rule?.status}${rule?.force === true ? '!' : ''}`
 }
@@ -216,7 +222,8 @@ function describeEntry(site: Site, requested: string, entry: Entry): ExplainedSt
     const pages = entry.status === 503 ? ': navigations get its page, other requests an empty 503' : ''
     return path(`${ruleOf(forced ?? {})} hides ${requested}${pages}`)
   }
-  if (entry.kind === 'proxied') return path(`${ruleOf(entry)} overrides ${requested}`)
+  if (entry.kind === 'proxied')
+    return { step: 2, topic: 'Proxied paths', text: `${ruleOf(entry)} overrides ${requested}` }
   if (entry.kind === 'redirect') {
     const why = forced === undefined ? 'the build has this page at another path' : ruleOf(forced)
     return path(`${why}: ${entry.status} to ${entry.location}`)

@@ -9,6 +9,7 @@ export const httpTopics = [
   'Fields',
   'Deltas',
   'Earlier builds',
+  'Proxied paths',
   'Files that appear after the start',
   'Middleware',
 ] as const
