@@ -43,5 +43,5 @@ export function describePreference({ prefer, first, bytes, percent }: Preference
   if (prefer === 'smallest') return `prefer: 'smallest' saves ${difference} compared with ${first} first.`
   return bytes === 0
     ? `Sending ${first} first costs nothing: no other variant is smaller.`
-    : `Sending ${first} first costs ${difference}. To send less: prefer: 'smallest'.`
+    : `Sending ${first} first costs ${difference}. To send less, set prefer: 'smallest' in serve-dist.config.js.`
 }

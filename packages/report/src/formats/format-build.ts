@@ -1,4 +1,5 @@
 import { basename } from 'node:path'
+import { wrapText } from '@serve-dist/foundation/terminal/wrap-text'
 import { joinFirstNames } from '@serve-dist/foundation/text/join-first-names'
 import { type Manifest, type ManifestFile, servedFiles } from '@serve-dist/manifest'
 import { type Cell, cell, layOutTable, paint } from '@serve-dist/foundation/terminal/text-table'
@@ -129,7 +130,10 @@ export function formatBuildTable(
   ].map((row) => row.slice(0, head.length))
   const preference = describePreference(preferenceCost(build))
   const lines = layOutTable(rows, { colors, width })
-  return [...lines, ...(preference === undefined ? [] : [paint(colors, preference, 'dim')])].join('\n')
+  return [
+    ...lines,
+    ...(preference === undefined ? [] : [paint(colors, wrapText(preference, width), 'dim')]),
+  ].join('\n')
 }
 
 interface TableColumns {

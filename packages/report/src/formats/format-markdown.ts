@@ -55,7 +55,7 @@ function write({ title, build, comparison, download, budgets }: BuildReport, mos
         return `- ${result.outcome === 'within' ? '✅' : '❌'} ${escapeMarkdown(describeBudget(result))}`
       })
       .join('\n'),
-    cost === undefined ? '' : `<sub>${escapeMarkdown(cost)}.</sub>`,
+    cost === undefined ? '' : `<sub>${escapeMarkdown(cost)}</sub>`,
   ]
   return `${joinBlocks(blocks)}\n`
 }
