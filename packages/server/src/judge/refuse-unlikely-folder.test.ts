@@ -149,6 +149,25 @@ describe('a project', () => {
   })
 })
 
+describe('a folder of sources', () => {
+  test('is refused', async () => {
+    const directory = await writeFixture({ 'main.tsx': 'x', 'lib/api.ts': 'x', 'styles.css': 'x' })
+    const refusal = await refusalOf(directory)
+    expect(refusal?.code).toBe('SD_FOLDER_WRONG')
+    expect(refusal?.problems[0]).toBe(
+      `${directory}: the folder has sources (main.tsx) and no page, so it is not a build for browsers.`,
+    )
+    await expectServedAnyhow(directory)
+  })
+
+  test.each<[string, FixtureFiles]>([
+    ['a page and an example', { ...page, 'examples/button.tsx': 'x' }],
+    ['scripts and types', { 'client.js': 'x', 'client.d.ts': 'x' }],
+  ])('is not confused with a folder with %s', async (_what, files) => {
+    expect(await refusalOf(await writeFixture(files))).toBeUndefined()
+  })
+})
+
 describe('an empty folder', () => {
   test.each<[string, FixtureFiles]>([
     ['nothing', {}],

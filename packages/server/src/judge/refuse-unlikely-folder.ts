@@ -51,6 +51,7 @@ export function refuseUnlikelyFolder(folder: Folder, isWanted: boolean): void {
   refuseLostManifest(folder, names)
   refuseFolderAbove(folder, names)
   refuseProject(folder, names)
+  refuseSources(folder, names)
 }
 
 /**
@@ -66,6 +67,7 @@ export function refuseToCompress(folder: Omit<Folder, 'task'>, isDescribed: bool
   if (isDescribed && codeOfFramework(folder.root, names) === undefined) return
   refuseServerCode({ ...folder, task: 'compress' }, names)
   refuseProject({ ...folder, task: 'compress' }, names)
+  refuseSources({ ...folder, task: 'compress' }, names)
 }
 
 function refuseEmpty({ root }: Folder, { files, builds }: FolderNames): void {
@@ -194,6 +196,15 @@ function refuseProject(folder: Folder, { files, hasPackages }: FolderNames): voi
       `  Name the folder of the build${output === undefined ? '.' : `, such as: ${commandFor(folder, output)}`}`,
     ],
   )
+}
+
+/** Refuses the sources of an application, which all visitors could read. */
+function refuseSources(folder: Folder, { files }: FolderNames): void {
+  const source = [...files].find((path) => /\.(?:[jt]sx|vue|svelte|astro)$/.test(path))
+  if (source === undefined || [...files].some((path) => path.endsWith('.html'))) return
+  refuseFolder(folder, `the folder has sources (${source}) and no page, so it is not a build for browsers.`, [
+    '  Build first, and name the folder of the build.',
+  ])
 }
 
 function refuseFolder({ directory, root, task }: Folder, problem: string, cures: readonly string[]): never {
