@@ -112,7 +112,8 @@ async function readModule({ path }: ConfigFile): Promise<unknown> {
 function describeFailure(error: unknown, file: ConfigFile): string {
   // Some messages quote the text with its line breaks.
   const reason = reasonOf(error).replaceAll(/\s+/g, ' ')
-  if (reason.includes('not defined in ES module scope')) return `it is an ES module. Write ${defaultExport}.`
+  if (/^(?:module|exports) is not defined in ES module scope/.test(reason))
+    return `it is an ES module. Write ${defaultExport}.`
   if (Object(error).code === 'ERR_UNKNOWN_FILE_EXTENSION')
     return `Node.js ${process.versions.node} cannot run this file. Write it in JavaScript, or use a newer Node.js.`
   const line = lineOf(error, file)

@@ -290,6 +290,10 @@ describe('serve-dist', () => {
     ['export default {', 'Unexpected end of input. To see the line, run: node {file}'],
     ['module.exports = {}', 'it is an ES module. Write "export default { … }".'],
     [
+      'require("x")',
+      'line 1: require is not defined in ES module scope, you can use import instead. Correct this line.',
+    ],
+    [
       'import "not-there"',
       "Cannot find package 'not-there' imported from {file}. To see the line, run: node {file}",
     ],
