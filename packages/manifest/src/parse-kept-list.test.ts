@@ -34,6 +34,16 @@ describe('parseKeptList', () => {
     ['a time with a fraction', textOf([], { superseded: '2026-01-31T12:00:00.5Z' }), 'a date'],
     ['a path twice', textOf([file, file]), 'occurs twice'],
     ['a coding twice', textOf([{ ...file, variants: [...file.variants, ...file.variants] }]), 'occurs twice'],
+    [
+      'a digest with two sizes',
+      textOf([file, { ...file, path: 'assets/b-1.js', size: 2 }]),
+      'assets/b-1.js: a digest has two sizes',
+    ],
+    [
+      'a long path',
+      textOf([{ ...file, path: `assets/${'é'.repeat(2045)}.js` }]),
+      'a path of at most 4096 bytes',
+    ],
     ['many lists', `[${'[],'.repeat(400_000)}0]`, 'at most 400000 objects'],
     ['deep lists', '['.repeat(1_000_000), 'at most 400000 objects'],
     ['many fields', `{${'"a":1,'.repeat(400_000)}"b":1}`, 'at most 400000 objects'],

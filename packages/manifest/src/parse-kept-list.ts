@@ -28,6 +28,9 @@ export type ListedFile = Pick<ManifestFile, 'path' | 'stem' | 'size' | 'sha256' 
 /** The maximum number of objects, lists and fields, because each takes memory. A file has 20 at most. */
 export const mostListParts = 400_000
 
+/** The maximum length of a path in bytes, as in Linux. A server rejects requests with much longer paths. */
+const longestPath = 4096
+
 const keptList = s.firstProblemOf(
   s.objectOf<KeptList>({
     version: s.oneOf([1]),
@@ -39,6 +42,8 @@ const keptList = s.firstProblemOf(
           s.objectOf<ListedFile>({
             path: s.checked(servablePath, (path, note) => {
               if (!isCarried(path)) note(describeMismatch('a script, style, font, image or wasm file', path))
+              if (Buffer.byteLength(path) > longestPath)
+                note(describeMismatch(`a path of at most ${longestPath} bytes`, path))
             }),
             stem: s.optional(stem),
             size: byteCount,
@@ -64,6 +69,7 @@ export function parseKeptList(json: string): KeptList {
   const list = s.read(keptList, parseJson(json), '$', invalid)
   const names = list.builds.flatMap(({ id, files }) => [id, ...files.flatMap(namesOf)])
   if (new Set(names).size < names.length) throw invalid(['$: a build, path or variant occurs twice'])
+  refuseTwoSizes(list)
   return list
 }
 
@@ -75,6 +81,19 @@ export function countListParts(json: string): number {
     if (code === 0x3a || code === 0x5b || code === 0x7b) count += 1
   }
   return count
+}
+
+/** Refuses two sizes of a digest. Readers allocate memory by the size of a file. */
+function refuseTwoSizes({ builds }: KeptList): void {
+  const sizes = new Map<string, number>()
+  for (const { files } of builds) {
+    for (const file of files) {
+      for (const { sha256: digest, size } of [file, ...file.variants]) {
+        if ((sizes.get(digest) ?? size) !== size) throw invalid([`${file.path}: a digest has two sizes`])
+        sizes.set(digest, size)
+      }
+    }
+  }
 }
 
 function namesOf({ path, variants: ofFile }: ListedFile): readonly string[] {

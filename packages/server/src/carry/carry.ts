@@ -164,7 +164,9 @@ async function carryAlone(
     if (!(error instanceof OperatorError)) throw writeFailed(root, error)
     if (error.code === 'SD_SITE_INVALID') {
       const earlier = [await readEarlierList(listFile), await readEarlierList(deltasFile)]
-      await deleteUnlisted(folder, earlier).catch(() => {})
+      await refuseLinks(root)
+        .then(async () => await deleteUnlisted(folder, earlier))
+        .catch(() => {})
     }
     throw error
   } finally {
@@ -185,9 +187,7 @@ function wantedBlobs(builds: readonly ListedBuild[], mount: string): readonly Wa
   const listed = builds.flatMap(({ files }) => files)
   const blobs = new Map<string, WantedBlob>()
   const add = (name: string, blob: Omit<WantedBlob, 'path'>): void => {
-    const known = blobs.get(blob.sha256)
-    if (known !== undefined && known.size !== blob.size) throw siteInvalid(`${name}: a digest has two sizes.`)
-    if (known === undefined) blobs.set(blob.sha256, { ...blob, path: mount + encodePath(name) })
+    if (!blobs.has(blob.sha256)) blobs.set(blob.sha256, { ...blob, path: mount + encodePath(name) })
   }
   for (const { path, size, sha256 } of listed) add(path, { coding: 'identity', size, sha256 })
   for (const { path, variants } of listed) for (const variant of variants) add(path, variant)

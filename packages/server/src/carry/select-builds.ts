@@ -62,7 +62,8 @@ export async function selectBuilds(
       `the new build and the replaced one have ${formatBytes(kept.bytes)}, more than ${limit}. Pass a larger --keep-bytes.`,
     )
   }
-  return found.filter(({ id }) => kept.ids.includes(id))
+  const ids = new Set(kept.ids)
+  return found.filter(({ id }) => ids.has(id))
 }
 
 /**

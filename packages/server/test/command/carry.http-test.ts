@@ -461,6 +461,16 @@ describe('a site that sends something else', () => {
   })
 })
 
+test('an invalid list deletes nothing behind a link', async () => {
+  const [directory, outside] = [await newBuild(), await temporaryDirectory()]
+  const precious = 'a'.repeat(64)
+  await writeFile(join(outside, precious), 'x')
+  await symlink(outside, join(directory, carriedFolder))
+  const { port } = await startSite({ list: '{}' })
+  await expect(carryFrom(port, directory)).rejects.toMatchObject({ code: 'SD_SITE_INVALID' })
+  expect(await readdir(outside)).toEqual([precious])
+})
+
 test('a folder that a link replaces during a carry does not change', async () => {
   const [directory, outside] = [await newBuild(), await temporaryDirectory()]
   await writeFile(join(outside, 'precious.txt'), 'x')

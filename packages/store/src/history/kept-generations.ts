@@ -49,7 +49,9 @@ export function keptGenerations(
   retention: Retention,
   now: number,
 ): KeptGenerations {
-  const newest = history.filter(({ id }, index) => history.findIndex((row) => row.id === id) === index)
+  const rows = new Map<string, History['history'][number]>()
+  for (const row of history) if (!rows.has(row.id)) rows.set(row.id, row)
+  const newest = [...rows.values()]
   const wanted = newest.filter(
     ({ superseded }, index) =>
       superseded === undefined || isRetained(index - 1, now - Date.parse(superseded), retention),
