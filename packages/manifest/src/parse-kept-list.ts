@@ -26,7 +26,7 @@ export interface ListedBuild {
 export type ListedFile = Pick<ManifestFile, 'path' | 'stem' | 'size' | 'sha256' | 'worker' | 'variants'>
 
 /** The maximum number of objects, lists and fields, because each takes memory. A file has 20 at most. */
-export const mostListParts = 400_000
+export const mostListParts = 240_000
 
 /** The maximum length of a path in bytes, as in Linux. A server rejects requests with much longer paths. */
 const longestPath = 4096

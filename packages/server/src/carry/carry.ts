@@ -10,8 +10,10 @@ import {
   carriedDeltasPath,
   carriedFolder,
   carriedListPath,
+  countListParts,
   type KeptList,
   keptListPath,
+  largestKeptList,
   type ListedBuild,
   OperatorError,
   parseKeptList,
@@ -67,6 +69,8 @@ export interface CarrySummary {
 const concurrency = 8
 /** The names of our files, also of unfinished downloads. */
 const blobName = /^[0-9a-f]{64}(?:\.|$)/
+/** The maximum number of parts of a list for deltas: 5,000 files. A larger list and an encoder take more than 300 MB. */
+const mostPartsForDeltas = 100_000
 /** The time limit of a carry in milliseconds. A slow site would otherwise block a pipeline for days. */
 const longest = 30 * 60_000
 
@@ -87,7 +91,16 @@ export async function carry(directory: string, options: CarryOptions): Promise<C
 
 async function carryAlone(
   directory: string,
-  { address, fields, retention, signal: given, onProgress, makesDeltas, onDelta }: CarryOptions,
+  {
+    address,
+    fields,
+    retention,
+    signal: given,
+    onProgress,
+    makesDeltas,
+    onDelta,
+    onWarning: warn,
+  }: CarryOptions,
 ): Promise<CarrySummary | undefined> {
   const root = resolve(directory)
   const folder = join(root, carriedFolder)
@@ -104,7 +117,7 @@ async function carryAlone(
     const text = await site.readDocument(mount + keptListPath)
     if (text === undefined) {
       // Even the first build needs a document, because the next build makes deltas against its files.
-      const { document } = (await makeDeltas({ manifest, builds: [], there: new Set() })) ?? {}
+      const { document } = (await makeDeltas({ manifest, builds: [], there: new Set(), parts: 0 })) ?? {}
       const isMissing = (await readOptional(deltasFile)) === undefined
       if (document !== undefined && isMissing) await replaceFile(deltasFile, document)
       return undefined
@@ -113,7 +126,7 @@ async function carryAlone(
     // 2. Select the builds.
     const list = parseListOf(address, text)
     const builds = await selectBuilds(list, manifest, { retention, now: Date.now() })
-    const wanted = wantedBlobs(builds, mount)
+    const wanted = wantedBlobs(builds)
 
     // 3. Download missing files.
     await makeFolder(folder)
@@ -126,7 +139,8 @@ async function carryAlone(
     await forEachConcurrently(wanted, concurrency, async (blob) => {
       const file = join(folder, blob.sha256)
       const isKnown = found.has(blob.sha256) && (await isIntact(file, blob))
-      if (isKnown || (await site.download(blob, file))) there.add(blob.sha256)
+      const path = mount + encodePath(blob.name)
+      if (isKnown || (await site.download({ ...blob, path }, file))) there.add(blob.sha256)
       if (!isKnown) downloadedBytes += blob.size
       done.files += 1
       done.bytes += blob.size
@@ -136,10 +150,15 @@ async function carryAlone(
     const carried = { version: 1, builds: builds.map((build) => withOnly(build, there)) } as const
     const listText = JSON.stringify(carried)
     // Times of builds make it larger than the list of the site.
+    if (Buffer.byteLength(listText) > largestKeptList)
+      throw siteInvalid(`${address.href}: its list of hashed files is too large.`)
     parseListOf(address, listText)
 
     // 4. Make deltas.
-    const deltas = await makeDeltas({ manifest, builds: list.builds, there })
+    const parts = countListParts(text)
+    const hasDeltas = parts <= mostPartsForDeltas
+    const deltas = hasDeltas ? await makeDeltas({ manifest, builds: list.builds, there, parts }) : undefined
+    if (makesDeltas && !hasDeltas) warn('no deltas: the list of the site has more than 5,000 files.')
 
     // 5. Write the lists, and delete other files.
     await refuseLinks(root)
@@ -178,19 +197,25 @@ function parseListOf(address: URL, text: string): KeptList {
   try {
     return parseKeptList(text)
   } catch (error) {
-    throw siteInvalid(`${address.href}: its list of hashed files is invalid: ${reasonOf(error)}.`)
+    const reason = reasonOf(error).replaceAll(/\s+/g, ' ').slice(0, 300)
+    throw siteInvalid(`${address.href}: its list of hashed files is invalid: ${reason}.`)
   }
 }
 
+/** A file or a variant of a list. Its path is encoded at its download, because many encoded paths take much memory. */
+interface ListedBlob extends Omit<WantedBlob, 'path'> {
+  readonly name: string
+}
+
 /** Returns the files and variants by digest. A digest of both is that of a file, which a CDN cannot omit. */
-function wantedBlobs(builds: readonly ListedBuild[], mount: string): readonly WantedBlob[] {
+function wantedBlobs(builds: readonly ListedBuild[]): readonly ListedBlob[] {
   const listed = builds.flatMap(({ files }) => files)
-  const blobs = new Map<string, WantedBlob>()
-  const add = (name: string, blob: Omit<WantedBlob, 'path'>): void => {
-    if (!blobs.has(blob.sha256)) blobs.set(blob.sha256, { ...blob, path: mount + encodePath(name) })
+  const blobs = new Map<string, ListedBlob>()
+  const add = (blob: ListedBlob): void => {
+    if (!blobs.has(blob.sha256)) blobs.set(blob.sha256, blob)
   }
-  for (const { path, size, sha256 } of listed) add(path, { coding: 'identity', size, sha256 })
-  for (const { path, variants } of listed) for (const variant of variants) add(path, variant)
+  for (const { path, size, sha256 } of listed) add({ name: path, coding: 'identity', size, sha256 })
+  for (const { path, variants } of listed) for (const variant of variants) add({ name: path, ...variant })
   return [...blobs.values()]
 }
 
@@ -202,7 +227,7 @@ async function refuseLinks(root: string): Promise<void> {
   }
 }
 
-async function isIntact(file: string, { size, sha256 }: WantedBlob): Promise<boolean> {
+async function isIntact(file: string, { size, sha256 }: ListedBlob): Promise<boolean> {
   const opened = await openRegularFile(file).catch(() => undefined)
   if (opened === undefined) return false
   const { descriptor, stats } = opened
@@ -236,7 +261,7 @@ async function deleteUnlisted(folder: string, lists: readonly (string | undefine
   if (listed.size === 0) await rmdir(folder).catch(() => {})
 }
 
-function sumOf(blobs: readonly WantedBlob[]): number {
+function sumOf(blobs: readonly ListedBlob[]): number {
   return blobs.reduce((sum, { size }) => sum + size, 0)
 }
 

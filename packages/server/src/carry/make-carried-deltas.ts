@@ -28,6 +28,9 @@ const largestRatio = 4
 
 /** The maximum size of a file and an earlier file in bytes. The encoder takes 32 times as much. */
 const largestPair = 2 * 1024 * 1024
+/** The same for a list with more than 20,000 parts (1,000 files), which takes up to 120 MB. */
+const largestPairOfLargeList = 512 * 1024
+const mostPartsOfSmallList = 20_000
 
 const none = { isThere: false, made: 0, bytes: 0, reused: 0, tooLarge: 0, leftOut: 0, milliseconds: 0 }
 
@@ -38,6 +41,8 @@ export interface CarriedFiles {
   readonly builds: readonly ListedBuild[]
   /** The digests of the carried files. */
   readonly there: ReadonlySet<string>
+  /** The number of objects, lists and fields of the site's list. */
+  readonly parts: number
 }
 
 export interface CarriedDeltasOptions {
@@ -52,7 +57,7 @@ export interface CarriedDeltasOptions {
  * @throws OperatorError `SD_MANIFEST_MISMATCH` if a file does not match the manifest.
  */
 export async function makeCarriedDeltas(
-  { root, manifest, builds, there }: CarriedFiles,
+  { root, manifest, builds, there, parts }: CarriedFiles,
   options: CarriedDeltasOptions,
 ): Promise<CarriedDeltas> {
   const library = await loadOptional(
@@ -76,10 +81,11 @@ export async function makeCarriedDeltas(
     return there.has(sha256) ? join(root, carriedFolder, sha256) : undefined
   }
   const { carried, pairs } = library.planDeltas(manifest, earlier, () => false)
+  const mostBytes = parts > mostPartsOfSmallList ? largestPairOfLargeList : largestPair
   const usable = pairs.filter(
     ({ file, dictionary }) =>
       dictionary.size <= file.size * largestRatio &&
-      file.size + dictionary.size <= largestPair &&
+      file.size + dictionary.size <= mostBytes &&
       placeOf(dictionary) !== undefined,
   )
   const place = {

@@ -153,7 +153,11 @@ export function openSite({ address, fields, concurrency, signal }: SiteAccess): 
         const bytes = Buffer.allocUnsafe(largestKeptList)
         let length = 0
         for await (const chunk of bodyOf(response, document)) length += chunk.copy(bytes, length)
-        return bytes.toString('utf8', 0, length)
+        try {
+          return new TextDecoder('utf-8', { fatal: true }).decode(bytes.subarray(0, length))
+        } catch {
+          throw siteInvalid(`${placeOf(path)} is not UTF-8.`)
+        }
       })
     },
     download: async (blob, file) =>

@@ -51,8 +51,14 @@ export async function selectBuilds(
     .filter(({ id, files }) => id !== manifest.buildId && files.length > 0)
   const replaced = found.map(({ id, superseded }) => ({ id, superseded, published: superseded, number: 0 }))
   const rows = [{ id: manifest.buildId, published: isoSeconds(now), number: 1 }, ...replaced]
+  const ownBlobs = blobsOf(manifest)
+  const sizes = new Map(ownBlobs.map(({ sha256, size }) => [sha256, size]))
+  for (const { path, size, sha256, variants } of found.flatMap(({ files }) => files)) {
+    if ([{ size, sha256 }, ...variants].some((blob) => (sizes.get(blob.sha256) ?? blob.size) !== blob.size))
+      throw siteInvalid(`${path.slice(0, 200)}: the new build has another size for its digest.`)
+  }
   const blobs = new Map([
-    [manifest.buildId, blobsOf(manifest)],
+    [manifest.buildId, ownBlobs],
     ...found.map(({ id, files }) => [id, files.flatMap((file) => [file, ...file.variants])] as const),
   ])
   const kept = keptGenerations({ version: layoutVersion, history: rows }, blobs, retention, now)

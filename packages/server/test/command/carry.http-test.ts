@@ -50,7 +50,7 @@ function listOf(builds: readonly Partial<ListedBuild>[]): string {
 const honestList = listOf([{ files: listedFiles(files) }])
 
 interface SiteOptions {
-  readonly list?: string
+  readonly list?: string | Buffer
   /** Answers instead of the site. Returns `undefined` if the site answers. */
   readonly answer?: (request: IncomingMessage, response: ServerResponse) => unknown
 }
@@ -335,6 +335,21 @@ describe('a site that sends something else', () => {
       'a service worker',
       { list: listOf([{ files: listedFiles({ 'sw.js': 'x' }) }]) },
       /a script, style, font/,
+    ],
+    [
+      'other bytes than UTF-8',
+      { list: Buffer.from('{"version":1,"builds":[]}\xff', 'latin1') },
+      /is not UTF-8/,
+    ],
+    [
+      'a line break in a message',
+      { list: '{\n::warning::x' },
+      /list of hashed files is invalid: [^\n]*not JSON[^\n]*$/,
+    ],
+    [
+      'another size of a file of the new build',
+      { list: listOf([{ files: listedFiles({ 'assets/d-1.js': 'new' }, { size: 2 ** 50 }) }]) },
+      /the new build has another size for its digest/,
     ],
     [
       'a digest with two sizes',

@@ -68,6 +68,12 @@ const builds: fc.Arbitrary<DictionaryBuild> = fc.record({
 
 const inputs = fc.tuple(manifests, fc.array(builds, { maxLength: 3 }), fc.uniqueArray(digests))
 
+/** Returns a build of two scripts whose digests repeat these digits. */
+function twoScripts(one: number, other: number): Manifest {
+  const [first, second] = [scriptOf(String(one).repeat(64)), scriptOf(String(other).repeat(64))]
+  return buildOf(first, { ...second, path: `assets/b-${other}.js`, stem: 'assets/b-[hash].js' })
+}
+
 function scriptOf(sha256: string): ManifestFile {
   const [path, stem] = [`assets/a-${sha256}.js`, 'assets/a-[hash].js']
   return { ...described, path, stem, mediaType: 'text/javascript', size: 1000, sha256 }
@@ -111,6 +117,14 @@ describe('planDeltas', () => {
         }
       }),
     )
+  })
+
+  test('plans at most three deltas for new files with equal bytes', () => {
+    const earlier = [1, 3, 5].map((number) => ({
+      manifest: twoScripts(number, number + 1),
+      deltas: undefined,
+    }))
+    expect(planDeltas(twoScripts(0, 0), earlier, () => true).pairs).toHaveLength(3)
   })
 
   test('carries over at most eight deltas of a file that alternates, including those from the latest builds', () => {

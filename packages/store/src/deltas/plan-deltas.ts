@@ -56,6 +56,8 @@ export function planDeltas(
   )
   const pairs: DeltaPair[] = []
   const planned = new Set<string>()
+  // Several new files may have the same bytes.
+  const counts = new Map<string, number>()
   for (const build of earlier) {
     const dictionaries = dictionariesOf(build.manifest)
     for (const file of largestFirst) {
@@ -63,6 +65,9 @@ export function planDeltas(
       if (dictionary === undefined || dictionary.sha256 === file.sha256) continue
       const name = `${file.sha256} ${dictionary.sha256}`
       if (planned.has(name) || carried.get(file.sha256)?.has(dictionary.sha256) === true) continue
+      const count = counts.get(file.sha256) ?? 0
+      if (count === dictionaryGenerations) continue
+      counts.set(file.sha256, count + 1)
       planned.add(name)
       pairs.push({ file, dictionary })
     }
