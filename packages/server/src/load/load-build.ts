@@ -88,9 +88,9 @@ const mostAttempts = 3
  *    (`rules/runtime-module.ts`).
  * 3. Choose the bodies to hold in memory and the files to keep open (`choose-files.ts`).
  * 4. Compare the files with the manifest, and read the bodies (`files/inspect-files.ts`).
- *    Then fetch the deltas that fit into memory (`mirror/read-deltas-into-memory.ts`).
  * 5. Read `_headers` and `_redirects`, and combine all rules (`site/resolve-serving.ts`).
- * 6. Build the table that requests are answered from, including files of earlier builds (`join-site.ts`).
+ * 6. Read the deltas that fit into memory (`mirror/read-deltas-into-memory.ts`). Build the table that requests are answered
+ *    from, including files of earlier builds (`join-site.ts`).
  * 7. Warn about rules without an effect and about unlisted files (`judge/unlisted-files.ts`).
  * 8. Identify the manifest again. A new build removes it first, so a difference means that the files may belong to two
  *    builds. Then start again.
