@@ -113,11 +113,11 @@ export function createEngineTransport(
       return origin
     },
     async drain(gracePeriod) {
-      // Sessions that are relayed later end with the engine.
-      const stop = sessions?.drain(gracePeriod)
+      // Sessions that are relayed later end with the engine, which resets streams after the grace period.
+      sessions?.close()
       await Promise.all([engine.drain(gracePeriod), node.drain(gracePeriod)])
       await connections.allClosed()
-      stop?.()
+      sessions?.stop()
     },
   }
 }

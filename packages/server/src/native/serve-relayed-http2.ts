@@ -5,11 +5,9 @@ import { http2ServerOptions, type Http2Sessions, serveHttp2 } from '../transport
 import type { RequestListener, TransportOptions } from '../transport/transport.ts'
 
 /** HTTP/2 sessions for relayed streams, at most one for each client. */
-export interface RelayedHttp2Sessions extends Pick<Http2Sessions, 'takeUploads'> {
+export interface RelayedHttp2Sessions extends Pick<Http2Sessions, 'takeUploads' | 'close' | 'stop'> {
   /** Reads requests from Node's end of a connection. */
   readonly accept: (socket: Socket) => void
-  /** Ends each session after its running requests, at the latest after the grace period in milliseconds. */
-  readonly drain: (gracePeriod: number) => () => void
 }
 
 /**
@@ -27,19 +25,11 @@ export function serveRelayedHttp2(
     opened = session
   })
   return {
-    takeUploads: sessions.takeUploads,
+    ...sessions,
     accept(socket) {
       server.emit('connection', socket)
       if (opened !== undefined) sessions.watchSilence(opened, socket)
       opened = undefined
-    },
-    drain(gracePeriod) {
-      sessions.close()
-      const deadline = setTimeout(sessions.breakOff, gracePeriod)
-      return () => {
-        clearTimeout(deadline)
-        sessions.stop()
-      }
     },
   }
 }

@@ -240,6 +240,7 @@ impl Streams<'_> {
         }
         if self.client.connection.deadline.is_cut_off() {
             self.bodies.reset_all();
+            self.client.flow.cut_off.notify_waiters();
         }
         if !self.shed_excess_streams(now) {
             return false;

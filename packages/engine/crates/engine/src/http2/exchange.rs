@@ -26,6 +26,8 @@ enum ExchangeError {
     Sink(Option<Reason>),
     /// The receiver has made no progress within the time limit.
     Stalled,
+    /// The grace period of a stop is over.
+    CutOff,
 }
 
 /// Relays a request to Node and the answer to the client. Relays both bodies concurrently, including trailers.
@@ -63,11 +65,13 @@ pub async fn exchange(
             Err(ExchangeError::Sink(reset.ok()))
         };
         let download = answer(response, &mut respond, &flow);
-        tokio::pin!(upload, download);
+        let cut_off = flow.cut_off.notified();
+        tokio::pin!(upload, download, cut_off);
         let (mut is_uploading, mut is_answered) = (true, false);
         loop {
             tokio::select! {
                 biased;
+                () = &mut cut_off => break Err(ExchangeError::CutOff),
                 result = &mut download, if !is_answered => match result {
                     Ok(()) => is_answered = true,
                     failed => break failed,
@@ -92,6 +96,8 @@ pub async fn exchange(
         // Node has ended the session because of the client's behavior.
         Err(ExchangeError::Source(None)) => flow.must_close.set(true),
         Err(ExchangeError::Sink(reason)) => to_node.send_reset(reason.unwrap_or(Reason::CANCEL)),
+        // Clients may mistake a part for the whole if only the connection ends (RFC 9113 §8.1).
+        Err(ExchangeError::CutOff) => respond.send_reset(Reason::INTERNAL_ERROR),
         Err(ExchangeError::Stalled) => {
             respond.send_reset(Reason::CANCEL);
             to_node.send_reset(Reason::CANCEL);

@@ -36,6 +36,8 @@ pub struct Flow {
     turn: Cell<u64>,
     blocked_since: Cell<Option<Duration>>,
     unblocked: Notify,
+    /// Resets the streams that Node answers.
+    pub cut_off: Notify,
     frames: RefCell<Option<FrameLimiter>>,
     /// The number of table answers that h2 has not completely sent.
     pending_answers: Cell<usize>,
@@ -59,6 +61,7 @@ impl Flow {
             turn: Cell::new(0),
             blocked_since: Cell::new(None),
             unblocked: Notify::new(),
+            cut_off: Notify::new(),
             frames: RefCell::new(frames),
             pending_answers: Cell::new(0),
             written: RefCell::default(),

@@ -34,6 +34,23 @@ fn resets_bodies_after_the_grace_period() {
 }
 
 #[test]
+fn resets_relayed_answers_after_the_grace_period_even_if_node_is_busy() {
+    on_thread(LIMITS, async |thread, events| {
+        let mut send = connect(thread, 65_535).await;
+        let response = send
+            .send_request(request(Method::POST, "/miss"), true)
+            .expect("the stream is open")
+            .0;
+        let mut node = node(events).await;
+        let (asked, _respond) = next_request(&mut node).await;
+        let ((), reset) = tokio::join!(drain(thread, None, GOAWAY_TIMEOUT + SHORT), response);
+        let error = reset.expect_err("the stream is reset");
+        assert_eq!(reason(&error), Some(Reason::INTERNAL_ERROR));
+        drop(asked);
+    });
+}
+
+#[test]
 fn drains_without_waiting_for_a_silent_client() {
     on_thread(LIMITS, async |thread, _events| {
         let _raw = http2_client(thread);
