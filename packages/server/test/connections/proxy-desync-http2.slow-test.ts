@@ -47,8 +47,12 @@ async function exchangeOver(session: ClientHttp2Session, each: StreamExchange, i
     },
     { endStream: !hasBody },
   )
-  const closed = new Promise((resolve) => {
+  const over = new Promise<void>((resolve) => {
     stream.once('close', resolve)
+    // Node's client never closes a stream if the server's RST_STREAM(NO_ERROR) arrives during a write.
+    stream.once('end', () => {
+      if (stream.closed) resolve()
+    })
   })
   stream.on('error', () => {
     // The stream has a code.
@@ -69,7 +73,7 @@ async function exchangeOver(session: ClientHttp2Session, each: StreamExchange, i
   }
   if (hasBody) stream.end()
   if (each.isCancelled) stream.close(constants.NGHTTP2_CANCEL)
-  await closed
+  await over
   const isWhole = stream.rstCode === constants.NGHTTP2_NO_ERROR
   if (isWhole && received.head[':status'] === 502) return 'failed'
   const isOwn = received.head['x-id'] === String(id) && received.body === bodyOfAnswer(each, id)
