@@ -157,7 +157,7 @@ describe.skipIf(process.platform !== 'linux')('--workers', () => {
     const swapped = { unlistedFiles: 1, reload: { outcome: 'swapped' } }
     await vi.waitFor(async () => expect(await readiness()).toMatchObject(swapped), patience)
 
-    await replaceWorker(command.child.pid)
+    await replaceWorker(command.child.pid, opsPort)
     expect(await stop(command)).toBe(0)
     expect(command.complaints()).not.toContain('SD_PAGES_UNLISTED')
 
@@ -187,13 +187,13 @@ describe.skipIf(process.platform !== 'linux')('--workers', () => {
 
   test('warns once about a reloaded build after the first worker was replaced', async () => {
     const folder = await buildFixture({ 'index.html': 'page' })
-    const command = spawnCommand([folder, ...processes])
+    const opsPort = await freePort()
+    const command = spawnCommand([folder, ...processes, '--ops', `127.0.0.1:${opsPort}`])
     await command.listening
-    await replaceWorker(command.child.pid)
+    await replaceWorker(command.child.pid, opsPort)
     await writeFile(join(folder, '_redirects'), '/a /b 301 Country=at\n')
     await precompress(folder)
     command.child.kill('SIGHUP')
-    // The replacement may still be loading the build when the other worker reports the reload.
     const isComplete = (): boolean =>
       /warning[^]*now serving|now serving[^]*warning/.test(command.complaints())
     await vi.waitUntil(isComplete, patience)
