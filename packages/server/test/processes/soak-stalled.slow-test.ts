@@ -117,12 +117,16 @@ interface Ending {
   readonly signal: AbortSignal
 }
 
-/** Acts at an interval until the signal. Returns the number of runs. */
-async function every(signal: AbortSignal, pause: number, act: () => Promise<void>): Promise<number> {
+/**
+ * Acts at an interval in seconds until the signal, and later only if an act takes longer. A slow machine must not
+ * change the number of open clients. Returns the number of runs.
+ */
+async function every(signal: AbortSignal, interval: number, act: () => Promise<void>): Promise<number> {
   let count = 0
   for (; !signal.aborted; count += 1) {
+    const next = delay(interval * 1000, undefined, { signal }).catch(() => undefined)
     await act()
-    await delay(pause * 1000, undefined, { signal }).catch(() => undefined)
+    await next
   }
   return count
 }
@@ -134,7 +138,7 @@ async function ask({ scheme, command: { port }, signal }: Ending): Promise<numbe
   const session =
     scheme === 'https' ? connect(`https://127.0.0.1:${port}`, { rejectUnauthorized: false }) : undefined
   const wanted = { path: 'app.js', acceptEncoding: 'identity' }
-  const count = await every(signal, 0.4, async () => {
+  const count = await every(signal, 0.5, async () => {
     const got = [
       await fetchWhole({ port, scheme, agent, ...wanted }),
       await fetchWhole({ port, scheme, agent: false, ...wanted, path: 'large.bin' }),
@@ -178,7 +182,7 @@ async function runBrokenClients({ command: { port }, signal }: Ending): Promise<
     'GET / HT',
   ]
   let count = 0
-  await every(signal, 0.2, async () => {
+  await every(signal, 0.3, async () => {
     for (const request of requests) {
       const connection = await openConnection(port)
       connection.send(request)
