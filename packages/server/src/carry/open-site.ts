@@ -1,7 +1,8 @@
-import { createHash, type Hash, randomUUID } from 'node:crypto'
-import { rename, rm, stat, writeFile } from 'node:fs/promises'
+import { createHash } from 'node:crypto'
+import { closeSync, openSync, rmSync, writeFileSync } from 'node:fs'
 import http, { type ClientRequest, type IncomingMessage } from 'node:http'
 import https from 'node:https'
+import { urlToHttpOptions } from 'node:url'
 import { formatBytes } from '@serve-dist/foundation/text/byte-size'
 import { reasonOf } from '@serve-dist/foundation/files/file-error'
 import { type ContentCoding, largestKeptList, OperatorError } from '@serve-dist/manifest'
@@ -31,7 +32,7 @@ export interface RunningSite {
   /** Returns the text of a JSON document, or `undefined` if the site does not have it. */
   readDocument(path: string): Promise<string | undefined>
   /**
-   * Downloads a blob to a file, which appears complete or not at all.
+   * Downloads a blob to a new file, and deletes it again if it is incomplete or wrong.
    *
    * @returns whether the site sent this coding. A CDN may remove codings.
    */
@@ -52,9 +53,10 @@ const tries = 2
 
 export function openSite({ address, fields, concurrency, signal }: SiteAccess): RunningSite {
   const isSecure = address.protocol === 'https:'
-  const settings = { keepAlive: true, maxSockets: concurrency }
+  const settings = { keepAlive: true, maxSockets: concurrency, timeout: patience }
   const agent = isSecure ? new https.Agent(settings) : new http.Agent(settings)
   const request = isSecure ? https.request : http.request
+  const { protocol, hostname, port } = urlToHttpOptions(address)
   signal.addEventListener('abort', () => agent.destroy(), { once: true })
 
   /** Sends a request and reads the answer within a time limit. Repeats it if the site was unavailable. */
@@ -74,10 +76,12 @@ export function openSite({ address, fields, concurrency, signal }: SiteAccess): 
     async function askOnce(): Promise<Result> {
       signal.throwIfAborted()
       const headers = { 'user-agent': 'serve-dist-carry', ...fields, 'accept-encoding': coding }
-      const asked = request(address, { path, agent, headers }).end()
+      const asked = request({ protocol, hostname, port, path, agent, headers }).end()
       const fail = (): unknown => asked.destroy(new Error('the answer takes too long'))
-      const deadline = setTimeout(fail, Math.min(patience + size / slowest, 2 ** 31 - 1))
-      asked.setTimeout(patience, fail)
+      // Timers of equal durations cost less.
+      const seconds = Math.ceil((patience + size / slowest) / 1000)
+      const deadline = setTimeout(fail, Math.min(seconds * 1000, 2 ** 31 - 1))
+      asked.once('timeout', fail)
       try {
         const response = await responseTo(asked).catch((error: unknown) => {
           throw unreachable(path, error)
@@ -100,27 +104,36 @@ export function openSite({ address, fields, concurrency, signal }: SiteAccess): 
     )
   }
 
-  /** Yields the body. Its errors are the site's, unlike those of the file that it is written to. */
-  async function* bodyOf(
+  /**
+   * Passes the body on in chunks. Events take a fifth less time than an iterator.
+   *
+   * @returns the number of bytes.
+   * @throws OperatorError if the site fails, and every error of `take`.
+   */
+  async function readBody(
     response: IncomingMessage,
     { path, size }: Pick<WantedBlob, 'path' | 'size'>,
-    digest?: Hash,
-  ): AsyncGenerator<Buffer> {
+    take: (chunk: Buffer) => void,
+  ): Promise<number> {
     const { socket } = response
     const before = socket.bytesRead
     let read = 0
-    try {
-      for await (const chunk of response as AsyncIterable<Buffer>) {
-        read += chunk.length
-        if (read > size) throw siteInvalid(`${placeOf(path)} has more than ${formatBytes(size)}.`)
-        if (socket.bytesRead - before > 2 * read + mostFraming)
-          throw siteInvalid(`${placeOf(path)} arrives in chunks of a few bytes.`)
-        digest?.update(chunk)
-        yield chunk
-      }
-    } catch (error) {
-      throw error instanceof OperatorError ? error : unreachable(path, error)
-    }
+    return await new Promise((resolve, reject) => {
+      response.on('data', (chunk: Buffer) => {
+        try {
+          read += chunk.length
+          if (read > size) throw siteInvalid(`${placeOf(path)} has more than ${formatBytes(size)}.`)
+          if (socket.bytesRead - before > 2 * read + mostFraming)
+            throw siteInvalid(`${placeOf(path)} arrives in chunks of a few bytes.`)
+          take(chunk)
+        } catch (error) {
+          reject(error)
+          response.destroy()
+        }
+      })
+      response.once('end', () => resolve(read))
+      response.once('error', (error) => reject(unreachable(path, error)))
+    })
   }
 
   /** Returns the coding of a 200. */
@@ -152,7 +165,9 @@ export function openSite({ address, fields, concurrency, signal }: SiteAccess): 
         // A list of chunks would take much more memory, because a chunk may have one byte.
         const bytes = Buffer.allocUnsafe(largestKeptList)
         let length = 0
-        for await (const chunk of bodyOf(response, document)) length += chunk.copy(bytes, length)
+        await readBody(response, document, (chunk) => {
+          length += chunk.copy(bytes, length)
+        })
         try {
           return new TextDecoder('utf-8', { fatal: true }).decode(bytes.subarray(0, length))
         } catch {
@@ -166,17 +181,21 @@ export function openSite({ address, fields, concurrency, signal }: SiteAccess): 
         const found = codingOf(response, path)
         if (found !== coding && coding !== 'identity') return false
         const digest = createHash('sha256')
-        // The file may be a link or a pipe, which a rename replaces.
-        const aside = `${file}.${randomUUID()}.part`
+        // Synchronous calls take a fraction of the CPU time, and most files are small.
+        const descriptor = openSync(file, 'wx')
         try {
-          await writeFile(aside, bodyOf(response, blob, digest), { flag: 'wx' })
-          const { size: read } = await stat(aside)
+          const read = await readBody(response, blob, (chunk) => {
+            digest.update(chunk)
+            writeFileSync(descriptor, chunk)
+          })
           if (found !== coding || read !== blob.size || digest.digest('hex') !== sha256) {
             throw siteInvalid(`${placeOf(path)} (${coding}) does not match its digest and size.`)
           }
-          await rename(aside, file)
+        } catch (error) {
+          rmSync(file, { force: true })
+          throw error
         } finally {
-          await rm(aside, { force: true })
+          closeSync(descriptor)
         }
         return true
       }),
@@ -187,7 +206,12 @@ export function openSite({ address, fields, concurrency, signal }: SiteAccess): 
 /** Resolves with the head of the response. Later errors are those of its body. */
 async function responseTo(request: ClientRequest): Promise<IncomingMessage> {
   return await new Promise((resolve, reject) => {
-    request.once('response', resolve).on('error', reject)
-    request.once('close', () => reject(new Error('the connection closed without an answer')))
+    // Creating an error for each answered request would take a tenth of the time.
+    const end = (): void => reject(new Error('the connection closed without an answer'))
+    request.once('close', end).on('error', reject)
+    request.once('response', (response) => {
+      request.off('close', end)
+      resolve(response)
+    })
   })
 }
