@@ -17,7 +17,7 @@ const MAX_LOG: usize = 16 * 1024 * 1024;
 /// The number of counters before those of classes and durations.
 const TOTALS: usize = Total::Nanoseconds as usize + 1;
 
-/// The first counters, in the order of `binding.ts`.
+/// The first counters, in the order that `engine-answers.ts` reads. `TOTALS` names the last one.
 enum Total {
     Started,
     Aborted,
