@@ -37,11 +37,19 @@ export function preferenceCost({ files, serving }: Pick<Manifest, 'files' | 'ser
 }
 
 /** Describes the cost of the order of codings in one line. Returns `undefined` if the build has no variants. */
-export function describePreference({ prefer, first, bytes, percent }: PreferenceCost): string | undefined {
+export function describePreference({
+  prefer,
+  first,
+  sent,
+  bytes,
+  percent,
+}: PreferenceCost): string | undefined {
   if (first === 'identity') return undefined
-  const difference = `${formatBytes(bytes)} (${formatPercent(percent)})`
-  if (prefer === 'smallest') return `prefer: 'smallest' saves ${difference} compared with ${first} first.`
+  if (prefer === 'smallest') {
+    const saved = formatPercent(sent === 0 ? 0 : (-bytes / sent) * 100)
+    return `prefer: 'smallest' saves ${formatBytes(bytes)} (${saved}) compared with ${first} first.`
+  }
   return bytes === 0
     ? `Sending ${first} first costs nothing: no other variant is smaller.`
-    : `Sending ${first} first costs ${difference}. To send less, set prefer: 'smallest' in serve-dist.config.js.`
+    : `Sending ${first} first costs ${formatBytes(bytes)} (${formatPercent(percent)}). To send less, set prefer: 'smallest' in the plugin's option serving. This report does not read serve-dist.config.js.`
 }

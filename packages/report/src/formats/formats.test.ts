@@ -44,7 +44,7 @@ describe('formatBuildTable', () => {
       '2 files without variants           0.47 kB',
       'dist/index.html (largest)          0.40 kB',
       'total of 4 files                  13.47 kB  6.97 kB  4.87 kB  6.67 kB  5.27 kB     -400 B',
-      "Sending zstd first costs 400 B (+8.2 %). To send less, set prefer: 'smallest' in serve-dist.config.js.",
+      "Sending zstd first costs 400 B (+8.2 %). To send less, set prefer: 'smallest' in the plugin's option serving. This report does not read serve-dist.config.js.",
     ])
   })
 
@@ -100,7 +100,7 @@ describe('formatBuildTable', () => {
     )
     expect(lines[2]).toMatch(/4\.20 kB +br +br$/)
     expect(lines[5]).toMatch(/^total of 4 files .* 4\.87 kB$/)
-    expect(lines[6]).toBe("prefer: 'smallest' saves 400 B (+8.2 %) compared with zstd first.")
+    expect(lines[6]).toBe("prefer: 'smallest' saves 400 B (-7.6 %) compared with zstd first.")
   })
 
   test('formats builds without variants or files', () => {

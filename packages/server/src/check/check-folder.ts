@@ -64,11 +64,16 @@ async function loadWithFindings(
       findings.splice(before, Infinity, { code: 'environment-missing', level: 'warning', text, paths: [] })
       return await loadWithFindings(directory, options, findings, loadSiteToInspect)
     }
-    findings.push({ code, level: 'error', text: `${code}: ${message}`, paths: [] })
+    findings.push(refusedStart(error))
     if (code !== 'SD_PAGES_UNLISTED') return undefined
     // The rest of the folder can be checked.
     return await loadWithFindings(directory, { ...options, unlisted: 'ignore' }, findings, load)
   }
+}
+
+/** Describes an error with which the server would not start. */
+export function refusedStart({ code, message }: OperatorError): Finding {
+  return { code, level: 'error', text: `${code}: ${message}`, paths: [] }
 }
 
 async function checkSecrets(directory: string, site: Site | undefined): Promise<CheckOutcome> {

@@ -118,7 +118,7 @@ export async function checkSite(address: URL, site: Site, options: CheckSiteOpti
     observations.push(...(await probeReplicas(plan.targets, asked).catch(describeFailureAt(mount))))
     // 6. Pages again.
     observations.push(...(await probeAgedPages(files, asked).catch(describeFailureAt(mount))))
-    const isOther = observations.some(isOfOtherBuild) && (await servesOtherBuild(site, asked))
+    const isOther = observations.some(mayBeOfOtherBuild) && (await servesOtherBuild(site, asked))
     const isOtherPath = !isOther && mount !== site.base && files.every(isPageOrGone)
     const base = isOtherPath ? site.base : undefined
     const found = foldObservationsOfOtherBuild(observations, { files: files.length, mount, isOther, base })
@@ -144,6 +144,11 @@ function isOfOtherBuild({ code }: SiteObservation): boolean {
   return code === 'gone' || code === 'other-bytes'
 }
 
+/** Another build may also have other rules. */
+function mayBeOfOtherBuild(observation: SiteObservation): boolean {
+  return isOfOtherBuild(observation) || observation.code === 'field-lost'
+}
+
 /** A fallback page can answer for pages at any path. */
 function isPageOrGone({ target, observations }: ProbedFile): boolean {
   return target.resource.isPage || observations.some(({ code }) => code === 'gone')
@@ -167,12 +172,13 @@ function foldObservationsOfOtherBuild(
 ): SiteObservation[] {
   const others = observations.filter(isOfOtherBuild)
   if (!isOther && (others.length < 3 || others.length * 2 <= files)) return [...observations]
-  const detail = `${others.length} of ${pluralize(files, 'file')}`
+  const differing = `${others.length} of ${pluralize(files, 'file')} differ or are missing`
+  const detail = others.length === 0 ? 'the build id is another one' : differing
   return [
     base === undefined
       ? { code: 'other-build', path: mount, detail }
       : { code: 'other-path', path: mount, detail: `the base of the build is ${base}, and ${detail}` },
-    ...observations.filter((each) => !isOfOtherBuild(each)),
+    ...observations.filter((each) => !mayBeOfOtherBuild(each)),
   ]
 }
 

@@ -67,13 +67,13 @@ export const findingMessages: Readonly<Record<SiteFindingCode, FindingMessage>> 
   },
   'other-build': {
     level: 'error',
-    what: '{details} differ or are missing',
+    what: '{details}',
     cost: 'The site serves another build',
-    mend: 'Deploy this build, or name the deployed build with --build',
+    mend: 'Deploy this build or restart its server, or name the deployed build with --build',
   },
   'other-path': {
     level: 'error',
-    what: '{details} differ or are missing below {names}',
+    what: '{details} below {names}',
     cost: 'The site serves this build at another path, or does not serve it',
     mend: 'Correct the path of the URL, or leave it out',
   },

@@ -4,7 +4,7 @@ import { pluralize } from '@serve-dist/foundation/text/pluralize'
 import { formatBytes } from '@serve-dist/foundation/text/byte-size'
 import { terminalWidth, wrapText } from '@serve-dist/foundation/terminal/wrap-text'
 import { manifestMissing, manifestPath, OperatorError } from '@serve-dist/manifest'
-import { checkFolder, type CheckFolderOptions } from '../check/check-folder.ts'
+import { checkFolder, type CheckFolderOptions, refusedStart } from '../check/check-folder.ts'
 import { checkSite } from '../check/check-site.ts'
 import type { CheckReport } from '../check/finding.ts'
 import { formatReport, formatReportAsJson } from '../check/format-report.ts'
@@ -21,11 +21,10 @@ import { readAddress, urlOfHost } from './read-address.ts'
  * @returns the exit code: 1 if there are errors or the check could not finish.
  */
 export async function checkCommand(target: string, flags: CheckFlags): Promise<0 | 1> {
-  const { ssr, envFile } = flags
-  const load = { rules: await readRulesAsServed(flags), ...(envFile !== undefined && { envFile }) }
-  const report = /^https?:\/\//i.test(target)
-    ? await checkAddress(target, flags, load)
-    : await checkFolder(onlyFolder(target, flags), { load, hasApplication: ssr !== undefined })
+  const isAddress = /^https?:\/\//i.test(target)
+  const report = isAddress
+    ? await checkAddress(target, flags)
+    : await checkFolderAsServed(onlyFolder(target, flags), flags)
   const { stdout } = process
   const text =
     flags.json === true
@@ -57,11 +56,25 @@ function onlyFolder(folder: string, flags: CheckFlags): string {
   )
 }
 
-async function checkAddress(
-  target: string,
-  { build = defaultDirectory, all = false, header = [], insecure = false, resolve }: CheckFlags,
-  load: CheckFolderOptions['load'],
-): Promise<CheckReport> {
+async function loadOptionsOf(flags: CheckFlags): Promise<CheckFolderOptions['load']> {
+  const { envFile } = flags
+  return { rules: await readRulesAsServed(flags), ...(envFile !== undefined && { envFile }) }
+}
+
+/** An invalid configuration is a finding, because the server would not start. */
+async function checkFolderAsServed(folder: string, flags: CheckFlags): Promise<CheckReport> {
+  try {
+    const load = await loadOptionsOf(flags)
+    return await checkFolder(folder, { load, hasApplication: flags.ssr !== undefined })
+  } catch (error) {
+    if (!(error instanceof OperatorError) || error.code !== 'SD_CONFIG_INVALID') throw error
+    return { target: folder, findings: [refusedStart(error)], right: [] }
+  }
+}
+
+async function checkAddress(target: string, flags: CheckFlags): Promise<CheckReport> {
+  const { build = defaultDirectory, all = false, header = [], insecure = false, resolve } = flags
+  const load = await loadOptionsOf(flags)
   const address = readAddress(target)
   // Only the manifest says which codings the site should serve.
   if (existsSync(build) && !existsSync(join(build, manifestPath))) throw manifestMissing(build)

@@ -25,7 +25,7 @@ export function refuseUnknownCommand({ commands }: Command, [word = '']: readonl
 export function throwUsageError(command: Command, problems: readonly string[]): void {
   if (problems.length === 0) return
   const name = command.parent === null ? command.name() : `${command.parent.name()} ${command.name()}`
-  const usage = `Run ${name} --help for usage`
+  const usage = `Run ${name} --help${command.parent === null ? ' all' : ''} for usage`
   throw problems.length === 1
     ? new OperatorError('SD_OPTION_INVALID', `${problems[0]}\n${usage}`)
     : new OperatorError('SD_OPTION_INVALID', problems, { heading: `${problems.length} problems. ${usage}:` })
@@ -53,8 +53,10 @@ function describeUnknownFlag(command: Command, flag: string): string {
   const replacement = removedFlags.get(flag)
   // Earlier releases of `check` and `explain` had all rules of the server as flags, but not `--verify`.
   const hadRules = ['check', 'explain'].includes(command.name()) && flag !== '--verify'
-  if (ofServer !== undefined && (replacement === undefined || !hadRules)) {
-    return describeServerFlag(ofServer, command)
+  if (ofServer !== undefined) {
+    return replacement !== undefined && hadRules
+      ? `option '${flag}' belongs to the server. For "${command.name()}", ${replacement}`
+      : describeServerFlag(ofServer, command)
   }
   if (replacement !== undefined) return `option '${flag}' was removed: ${replacement}`
   if (['-s', '--single', '--spa'].includes(flag))

@@ -60,7 +60,7 @@ function describeDefault(
     case 'ETag':
       return 'from the SHA-256 of these bytes'
     case 'Last-Modified':
-      return 'when these bytes were first built'
+      return 'when a build wrote these bytes'
     case 'Link':
       return "what the page loads, from the bundler's graph"
     case 'Location':

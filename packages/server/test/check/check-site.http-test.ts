@@ -226,6 +226,14 @@ describe('serve-dist check of a site', () => {
     expect({ code, found }).toEqual({ code: 1, found: ['other-bytes'] })
   })
 
+  test('reports another build of which only the rules differ, as before a restart', async () => {
+    const directory = await buildFixture(files, { ...hashed, serving: { securityHeaders: true } })
+    const { url } = await startServer(await buildFixture(files, hashed))
+    const { code, found, texts } = await runCheck([url, '--build', directory])
+    expect({ code, found }).toEqual({ code: 1, found: ['other-build'] })
+    expect(texts.join()).toContain('the build id is another one')
+  })
+
   test('reports another build of which only the page differs, as after a rollback', async () => {
     const directory = await buildFixture(files, hashed)
     const { url } = await startServer(await buildFixture({ ...files, 'index.html': 'earlier' }, hashed))

@@ -10,6 +10,7 @@ import { manifestPath } from '@serve-dist/manifest'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { flagName, serveFlags } from '../../src/command/flags.ts'
 import { buildFixture, writeFixture } from '../support/build-fixture.ts'
+import { runCheck } from '../support/run-check.ts'
 import { compressibleText } from '../support/compressible-text.ts'
 import { openConnection } from '../support/open-connection.ts'
 import { formatRequest, rawRequest } from '../support/raw-request.ts'
@@ -237,7 +238,7 @@ describe('serve-dist', () => {
       'all invalid arguments at once',
       ['--grace', 'soon', '--fallback', 'q', '--nonsense'],
       {},
-      /SD_OPTION_INVALID: 3 problems\. Run serve-dist --help for usage:\n {2}--grace: expected a duration .+\n {2}--fallback: expected one of .+\n {2}unknown option '--nonsense'\n$/,
+      /SD_OPTION_INVALID: 3 problems\. Run serve-dist --help all for usage:\n {2}--grace: expected a duration .+\n {2}--fallback: expected one of .+\n {2}unknown option '--nonsense'\n$/,
     ],
     [
       'a flag instead of a value',
@@ -249,7 +250,7 @@ describe('serve-dist', () => {
       'no value',
       ['--port'],
       {},
-      /: --port: expected a value, found nothing\nRun serve-dist --help for usage\n$/,
+      /: --port: expected a value, found nothing\nRun serve-dist --help all for usage\n$/,
     ],
     ['an unknown short flag', ['-x'], {}, /: unknown option '-x'\nRun serve-dist --help/],
     ['a flag of serve', ['-s'], {}, /: unknown option '-s'\. Remove it: the build says/],
@@ -315,6 +316,12 @@ describe('serve-dist', () => {
     ])
   })
 
+  test('reports an invalid configuration as a finding of a check', async () => {
+    const folder = await writeFixture({ 'serve-dist.config.mjs': 'export default {' })
+    const { code, found } = await runCheck([directory], folder)
+    expect([code, found]).toEqual([1, ['SD_CONFIG_INVALID']])
+  })
+
   test('shows the help of a command for each common spelling', async () => {
     const texts = await Promise.all(
       [
@@ -365,7 +372,7 @@ describe('serve-dist', () => {
     const { code, stderr } = await spawnCommand(['']).exited
     expect([code, stderr]).toEqual([
       1,
-      'serve-dist: SD_OPTION_INVALID: the path of the folder is empty. Name the folder of the build.\nRun serve-dist --help for usage\n',
+      'serve-dist: SD_OPTION_INVALID: the path of the folder is empty. Name the folder of the build.\nRun serve-dist --help all for usage\n',
     ])
   })
 
@@ -379,9 +386,15 @@ describe('serve-dist', () => {
     [['dist', '--verify', 'hash'], "option '--verify' has no value: write --verify without a value"],
     [['--verify=size'], "option '--verify' was removed: write --verify without a value"],
     [['--no-manifest'], "option '--no-manifest' was removed: use --force"],
-    [['check', '--fallback', 'spa'], "option '--fallback' was removed: write the rule fallback in"],
+    [
+      ['check', '--fallback', 'spa'],
+      'option \'--fallback\' belongs to the server. For "check", write the rule fallback in',
+    ],
     [['check', '--unlisted', 'warn'], "option '--unlisted' was removed: use --force"],
-    [['explain', '/', '--csp'], "option '--csp' was removed: write the rule csp in"],
+    [
+      ['explain', '/', '--csp'],
+      'option \'--csp\' belongs to the server. For "explain", write the rule csp in',
+    ],
     [['check', '--verify'], `option '--verify' belongs to the server. Remove it: "check" does not have it.`],
     [
       ['compress', '--cache-size', '0'],
