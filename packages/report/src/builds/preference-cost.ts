@@ -51,5 +51,5 @@ export function describePreference({
   }
   return bytes === 0
     ? `Sending ${first} first costs nothing: no other variant is smaller.`
-    : `Sending ${first} first costs ${formatBytes(bytes)} (${formatPercent(percent)}). To send less, set prefer: 'smallest' in the plugin's option serving. This report does not read serve-dist.config.js.`
+    : `Sending ${first} first costs ${formatBytes(bytes)} (${formatPercent(percent)}). To send less, set prefer: 'smallest' in the plugin's option serving.`
 }

@@ -44,7 +44,7 @@ describe('formatBuildTable', () => {
       '2 files without variants           0.47 kB',
       'dist/index.html (largest)          0.40 kB',
       'total of 4 files                  13.47 kB  6.97 kB  4.87 kB  6.67 kB  5.27 kB     -400 B',
-      "Sending zstd first costs 400 B (+8.2 %). To send less, set prefer: 'smallest' in the plugin's option serving. This report does not read serve-dist.config.js.",
+      "Sending zstd first costs 400 B (+8.2 %). To send less, set prefer: 'smallest' in the plugin's option serving.",
     ])
   })
 

@@ -138,10 +138,7 @@ async function carryAlone(
     let downloadedBytes = 0
     await forEachConcurrently(wanted, concurrency, async (blob) => {
       const file = join(folder, blob.sha256)
-      const isThere = found.has(blob.sha256)
-      const isKnown = isThere && (await isIntact(file, blob))
-      // It may also be a link, a pipe or a folder.
-      if (isThere && !isKnown) await rm(file, { recursive: true })
+      const isKnown = found.has(blob.sha256) && (await isIntact(file, blob))
       const path = mount + encodePath(blob.name)
       if (isKnown || (await site.download({ ...blob, path }, file))) there.add(blob.sha256)
       if (!isKnown) downloadedBytes += blob.size

@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto'
-import { closeSync, openSync, rmSync, writeFileSync } from 'node:fs'
+import { createHash, randomUUID } from 'node:crypto'
+import { closeSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import http, { type ClientRequest, type IncomingMessage } from 'node:http'
 import https from 'node:https'
 import { urlToHttpOptions } from 'node:url'
@@ -32,7 +32,7 @@ export interface RunningSite {
   /** Returns the text of a JSON document, or `undefined` if the site does not have it. */
   readDocument(path: string): Promise<string | undefined>
   /**
-   * Downloads a blob to a new file, and deletes it again if it is incomplete or wrong.
+   * Downloads a blob to a file, which appears complete or not at all.
    *
    * @returns whether the site sent this coding. A CDN may remove codings.
    */
@@ -53,7 +53,7 @@ const tries = 2
 
 export function openSite({ address, fields, concurrency, signal }: SiteAccess): RunningSite {
   const isSecure = address.protocol === 'https:'
-  const settings = { keepAlive: true, maxSockets: concurrency, timeout: patience }
+  const settings = { keepAlive: true, maxSockets: concurrency }
   const agent = isSecure ? new https.Agent(settings) : new http.Agent(settings)
   const request = isSecure ? https.request : http.request
   const { protocol, hostname, port } = urlToHttpOptions(address)
@@ -76,7 +76,7 @@ export function openSite({ address, fields, concurrency, signal }: SiteAccess): 
     async function askOnce(): Promise<Result> {
       signal.throwIfAborted()
       const headers = { 'user-agent': 'serve-dist-carry', ...fields, 'accept-encoding': coding }
-      const asked = request({ protocol, hostname, port, path, agent, headers }).end()
+      const asked = request({ protocol, hostname, port, path, agent, headers, timeout: patience }).end()
       const fail = (): unknown => asked.destroy(new Error('the answer takes too long'))
       // Timers of equal durations cost less.
       const seconds = Math.ceil((patience + size / slowest) / 1000)
@@ -133,6 +133,9 @@ export function openSite({ address, fields, concurrency, signal }: SiteAccess): 
       })
       response.once('end', () => resolve(read))
       response.once('error', (error) => reject(unreachable(path, error)))
+      response.once('close', () => {
+        if (!response.readableEnded) reject(unreachable(path, new Error('the connection closed')))
+      })
     })
   }
 
@@ -181,21 +184,22 @@ export function openSite({ address, fields, concurrency, signal }: SiteAccess): 
         const found = codingOf(response, path)
         if (found !== coding && coding !== 'identity') return false
         const digest = createHash('sha256')
+        // The file may be a link or a pipe, which a rename replaces.
+        const aside = `${file}.${randomUUID()}.part`
         // Synchronous calls take a fraction of the CPU time, and most files are small.
-        const descriptor = openSync(file, 'wx')
+        const descriptor = openSync(aside, 'wx')
         try {
           const read = await readBody(response, blob, (chunk) => {
             digest.update(chunk)
             writeFileSync(descriptor, chunk)
-          })
+          }).finally(() => closeSync(descriptor))
           if (found !== coding || read !== blob.size || digest.digest('hex') !== sha256) {
             throw siteInvalid(`${placeOf(path)} (${coding}) does not match its digest and size.`)
           }
+          renameSync(aside, file)
         } catch (error) {
-          rmSync(file, { force: true })
+          rmSync(aside, { force: true })
           throw error
-        } finally {
-          closeSync(descriptor)
         }
         return true
       }),

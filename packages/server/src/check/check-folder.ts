@@ -34,10 +34,12 @@ export async function checkFolder(directory: string, options: CheckFolderOptions
 
 /** How the server would be started. */
 export interface CheckFolderOptions {
-  readonly load: Pick<LoadSiteOptions, 'rules' | 'unlisted' | 'noManifest' | 'envFile'>
+  readonly load: StartOptions | Promise<StartOptions>
   /** Whether an application answers paths that the build lacks (`--ssr`). */
   readonly hasApplication: boolean
 }
+
+type StartOptions = Pick<LoadSiteOptions, 'rules' | 'unlisted' | 'noManifest' | 'envFile'>
 
 /** Findings, or an aspect without findings. */
 type CheckOutcome = readonly Finding[] | { readonly right: string }
@@ -53,7 +55,7 @@ async function loadWithFindings(
     findings.push({ code: 'start-warns', level: 'warning', text, paths: [] })
   }
   try {
-    return await load(directory, { ...options, verify: 'hash', memoryBudget: 0, onWarning })
+    return await load(directory, { ...(await options), verify: 'hash', memoryBudget: 0, onWarning })
   } catch (error) {
     if (!(error instanceof OperatorError)) throw error
     const { code, message } = error
@@ -64,16 +66,11 @@ async function loadWithFindings(
       findings.splice(before, Infinity, { code: 'environment-missing', level: 'warning', text, paths: [] })
       return await loadWithFindings(directory, options, findings, loadSiteToInspect)
     }
-    findings.push(refusedStart(error))
+    findings.push({ code, level: 'error', text: `${code}: ${message}`, paths: [] })
     if (code !== 'SD_PAGES_UNLISTED') return undefined
     // The rest of the folder can be checked.
-    return await loadWithFindings(directory, { ...options, unlisted: 'ignore' }, findings, load)
+    return await loadWithFindings(directory, { ...(await options), unlisted: 'ignore' }, findings, load)
   }
-}
-
-/** Describes an error with which the server would not start. */
-export function refusedStart({ code, message }: OperatorError): Finding {
-  return { code, level: 'error', text: `${code}: ${message}`, paths: [] }
 }
 
 async function checkSecrets(directory: string, site: Site | undefined): Promise<CheckOutcome> {

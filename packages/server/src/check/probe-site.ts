@@ -101,7 +101,7 @@ function validatorOf({
 export async function servesOtherBuild({ buildId }: Site, { ask, mount }: ProbedSite): Promise<boolean> {
   const answer = await ask({ path: mount + buildIdPath, isMissing: true }).catch((error: unknown) => {
     if (error instanceof CheckStopped) throw error
-    // The files already differ, which the report says.
+    // The report already has the differences.
     return undefined
   })
   const isResource = answer?.status === 200 && answer.fields['content-type'] === 'application/json'

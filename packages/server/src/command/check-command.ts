@@ -4,10 +4,11 @@ import { pluralize } from '@serve-dist/foundation/text/pluralize'
 import { formatBytes } from '@serve-dist/foundation/text/byte-size'
 import { terminalWidth, wrapText } from '@serve-dist/foundation/terminal/wrap-text'
 import { manifestMissing, manifestPath, OperatorError } from '@serve-dist/manifest'
-import { checkFolder, type CheckFolderOptions, refusedStart } from '../check/check-folder.ts'
+import { checkFolder } from '../check/check-folder.ts'
 import { checkSite } from '../check/check-site.ts'
 import type { CheckReport } from '../check/finding.ts'
 import { formatReport, formatReportAsJson } from '../check/format-report.ts'
+import type { LoadSiteOptions } from '../load/load-options.ts'
 import { loadSiteToInspect } from '../load/load-site.ts'
 import { readRulesAsServed } from '../rules/read-rules.ts'
 import { defaultDirectory } from '../serve/serve-options.ts'
@@ -24,7 +25,10 @@ export async function checkCommand(target: string, flags: CheckFlags): Promise<0
   const isAddress = /^https?:\/\//i.test(target)
   const report = isAddress
     ? await checkAddress(target, flags)
-    : await checkFolderAsServed(onlyFolder(target, flags), flags)
+    : await checkFolder(onlyFolder(target, flags), {
+        load: startOptionsOf(flags),
+        hasApplication: flags.ssr !== undefined,
+      })
   const { stdout } = process
   const text =
     flags.json === true
@@ -56,25 +60,14 @@ function onlyFolder(folder: string, flags: CheckFlags): string {
   )
 }
 
-async function loadOptionsOf(flags: CheckFlags): Promise<CheckFolderOptions['load']> {
+async function startOptionsOf(flags: CheckFlags): Promise<Pick<LoadSiteOptions, 'rules' | 'envFile'>> {
   const { envFile } = flags
   return { rules: await readRulesAsServed(flags), ...(envFile !== undefined && { envFile }) }
 }
 
-/** An invalid configuration is a finding, because the server would not start. */
-async function checkFolderAsServed(folder: string, flags: CheckFlags): Promise<CheckReport> {
-  try {
-    const load = await loadOptionsOf(flags)
-    return await checkFolder(folder, { load, hasApplication: flags.ssr !== undefined })
-  } catch (error) {
-    if (!(error instanceof OperatorError) || error.code !== 'SD_CONFIG_INVALID') throw error
-    return { target: folder, findings: [refusedStart(error)], right: [] }
-  }
-}
-
 async function checkAddress(target: string, flags: CheckFlags): Promise<CheckReport> {
   const { build = defaultDirectory, all = false, header = [], insecure = false, resolve } = flags
-  const load = await loadOptionsOf(flags)
+  const load = await startOptionsOf(flags)
   const address = readAddress(target)
   // Only the manifest says which codings the site should serve.
   if (existsSync(build) && !existsSync(join(build, manifestPath))) throw manifestMissing(build)

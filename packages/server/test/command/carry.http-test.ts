@@ -505,6 +505,19 @@ test('a folder that a link replaces during a carry does not change', async () =>
   expect(await readdir(outside)).toContain('precious.txt')
 })
 
+test('waits for a slow answer longer than the server keeps idle connections', async () => {
+  const { port, requests } = await startSite({
+    list: listOf([{ files: listedFiles({ 'assets/c-1.woff2': 'c' }, { variants: [] }) }]),
+    answer({ url }, response) {
+      if (url !== listPath) return setTimeout(() => response.end('c'), 1500)
+      response.setHeader('Connection', 'keep-alive').setHeader('Keep-Alive', 'timeout=2')
+      return undefined
+    },
+  })
+  await carryFrom(port, await newBuild())
+  expect(requests.filter((line) => line.startsWith('c-1.woff2'))).toHaveLength(1)
+})
+
 describe('a carry that was interrupted', () => {
   test('continues with the files that it lacks', async () => {
     let isBroken = true

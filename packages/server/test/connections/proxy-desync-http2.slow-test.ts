@@ -49,7 +49,7 @@ async function exchangeOver(session: ClientHttp2Session, each: StreamExchange, i
   )
   const over = new Promise<void>((resolve) => {
     stream.once('close', resolve)
-    // Node's client never closes a stream if the server's RST_STREAM(NO_ERROR) arrives during a write.
+    // Node's client never closes a stream if RST_STREAM(NO_ERROR) arrives before this event and during a write.
     stream.once('end', () => {
       if (stream.closed) resolve()
     })

@@ -318,8 +318,8 @@ describe('serve-dist', () => {
 
   test('reports an invalid configuration as a finding of a check', async () => {
     const folder = await writeFixture({ 'serve-dist.config.mjs': 'export default {' })
-    const { code, found } = await runCheck([directory], folder)
-    expect([code, found]).toEqual([1, ['SD_CONFIG_INVALID']])
+    const { code, found } = await runCheck([await buildFixture({ '.env': 'KEY=1' })], folder)
+    expect([code, found]).toEqual([1, ['SD_CONFIG_INVALID', 'secret-in-folder']])
   })
 
   test('shows the help of a command for each common spelling', async () => {

@@ -6,7 +6,7 @@ use crate::connection::{Connection, Phase};
 use crate::thread::Thread;
 use crate::tuning::{BACKLOG, NEW_CONNECTION};
 
-/// The time for Node to end its answers after the grace period.
+/// The time after the grace period for Node to end its answers over HTTP/1.1, and for clients to receive resets.
 const NODE_GRACE_PERIOD: Duration = Duration::from_millis(500);
 /// The interval between checks for idle connections.
 const CHECK_INTERVAL: Duration = Duration::from_millis(20);
@@ -37,7 +37,7 @@ pub async fn drain(thread: &Rc<Thread>, acceptor: Option<Acceptor>, grace_period
             connection.destroy();
         }
     }
-    // Node now ends its own answers correctly for each protocol.
+    // Node now ends its own answers over HTTP/1.1. Sessions of HTTP/2 reset their streams.
     if tokio::time::timeout(NODE_GRACE_PERIOD, thread.connections.wait_until_closed())
         .await
         .is_err()

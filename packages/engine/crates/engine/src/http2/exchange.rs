@@ -71,7 +71,10 @@ pub async fn exchange(
         loop {
             tokio::select! {
                 biased;
-                () = &mut cut_off => break Err(ExchangeError::CutOff),
+                // After a complete answer, h2 resets the stream without an error.
+                () = &mut cut_off => {
+                    break if is_answered { Ok(()) } else { Err(ExchangeError::CutOff) };
+                }
                 result = &mut download, if !is_answered => match result {
                     Ok(()) => is_answered = true,
                     failed => break failed,
