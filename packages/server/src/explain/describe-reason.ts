@@ -270,7 +270,7 @@ function describeAbsence(site: Site, requested: string): ExplainedStep {
   const alike = [...site.table.keys()].find((key) => loosely(key) === loosely(requested))
   return path(
     alike === undefined
-      ? `${requested} is not one of the ${site.table.size} paths of the build`
+      ? `${requested} is not a path of the build`
       : `${requested} is not ${alike}: names are exact`,
   )
 }

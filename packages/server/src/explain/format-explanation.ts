@@ -59,7 +59,8 @@ export function formatExplanationAsJson(site: Site, explained: ExplainedAnswer):
 
 function summarize({ answer, resource, representation, range }: ExplainedAnswer): string {
   if (answer === undefined) return 'The application of --ssr answers.'
-  if (answer.content.kind === 'proxied') return `The target of the rule ${answer.content.rule.from} answers.`
+  if (answer.content.kind === 'proxied')
+    return `The target of the rule ${answer.content.rule.from} would answer. It was not asked.`
   const size = representation?.bytes.size
   const bytes = range === undefined ? `${size} bytes` : `bytes ${range.first} to ${range.last} of ${size}`
   return [

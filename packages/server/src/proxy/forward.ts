@@ -27,6 +27,9 @@ export interface Proxy {
   readonly close: () => Promise<void>
 }
 
+/** The causes of a target that does not run, or has another address. */
+const unreachable: ReadonlySet<string> = new Set(['ECONNREFUSED', 'ENOENT', 'ENOTFOUND', 'EAI_AGAIN'])
+
 /** @throws OperatorError without `undici`. */
 export async function openProxy({ currentSite, trustProxy, onProblem }: ProxyContext): Promise<Proxy> {
   const pools = await createTargetPools()
@@ -36,8 +39,10 @@ export async function openProxy({ currentSite, trustProxy, onProblem }: ProxyCon
   const reported = new Map<string, number>()
 
   /** Reports each cause once a second at most. */
-  const report = (rule: string, cause: string): void => {
-    const text = `the target of the rule ${rule} failed: ${cause}`
+  const report = ({ rule }: ProxiedContent, cause: string): void => {
+    const { origin, socketPath = origin } = rule.proxy
+    const hint = unreachable.has(cause) ? '. Start it, or correct the address.' : ''
+    const text = `the target of the rule ${rule.from} failed: ${socketPath}: ${cause}${hint}`
     const now = performance.now()
     if (now - (reported.get(text) ?? Number.NEGATIVE_INFINITY) < 1000) return
     reported.set(text, now)
@@ -46,7 +51,7 @@ export async function openProxy({ currentSite, trustProxy, onProblem }: ProxyCon
 
   const fail = (exchange: ForwardedRequest, status: FailureStatus, cause?: string): void => {
     const { request, response, content } = exchange
-    if (cause !== undefined) report(content.rule.from, cause)
+    if (cause !== undefined) report(content, cause)
     noteUpstream(response, { error: cause })
     // The client may still send its body.
     if (request.httpVersionMajor === 1 && !request.complete) response.setHeader('Connection', 'close')

@@ -62,7 +62,7 @@ describe('the commands that inspect', () => {
 
   test('explain names the target of a proxied path', async () => {
     expect(await ask('/api/file.js?x')).toContain(
-      'The target of the rule /api/* answers.\n\n2. the rule /api/* overrides /api/file.js (Proxied paths)\n3. the rule /api/* forwards the request to http://backend:3000 as /v1/file.js?x (Proxied paths)',
+      'The target of the rule /api/* would answer. It was not asked.\n\n2. the rule /api/* overrides /api/file.js (Proxied paths)\n3. the rule /api/* forwards the request to http://backend:3000 as /v1/file.js?x (Proxied paths)',
     )
     expect(await ask('/api/../x')).toContain('does not forward paths with dot segments')
     expect(await ask('/api/x', 'TRACE')).toMatch(/^405 Method Not Allowed[^]+does not forward TRACE/m)
