@@ -276,7 +276,8 @@ describe('a response of an application over HTTP/2', () => {
       const handle = site && createHandler(site)
       // On a busy machine, this process may pause for two seconds. The native engine's two threads share the limit of
       // streams equally, and this session belongs to one thread.
-      const patient = { ...limits, socketTimeout: 3000, maximumStreams: 2 * limits.maximumStreams }
+      const times = { keepAliveTimeout: 3000, socketTimeout: 3000 }
+      const patient = { ...limits, ...times, maximumStreams: 2 * limits.maximumStreams }
       const { port } = await startTlsServer(
         (request, response) => {
           if (handle === undefined) Readable.from(pieces(4, 25_000)).pipe(response)
