@@ -210,7 +210,7 @@ export function openSite({ address, fields, concurrency, signal }: SiteAccess): 
 /** Resolves with the head of the response. Later errors are those of its body. */
 async function responseTo(request: ClientRequest): Promise<IncomingMessage> {
   return await new Promise((resolve, reject) => {
-    // Creating an error for each answered request would take a tenth of the time.
+    // Creating an error for each answered request would take a twentieth of the time.
     const end = (): void => reject(new Error('the connection closed without an answer'))
     request.once('close', end).on('error', reject)
     request.once('response', (response) => {

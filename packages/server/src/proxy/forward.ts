@@ -40,9 +40,9 @@ export async function openProxy({ currentSite, trustProxy, onProblem }: ProxyCon
 
   /** Reports each cause once a second at most. */
   const report = ({ rule }: ProxiedContent, cause: string): void => {
-    const { origin, socketPath = origin } = rule.proxy
+    const { origin, socketPath } = rule.proxy
     const hint = unreachable.has(cause) ? '. Start it, or correct the address.' : ''
-    const text = `the target of the rule ${rule.from} failed: ${socketPath}: ${cause}${hint}`
+    const text = `the target of the rule ${rule.from} failed: ${socketPath ?? origin}: ${cause}${hint}`
     const now = performance.now()
     if (now - (reported.get(text) ?? Number.NEGATIVE_INFINITY) < 1000) return
     reported.set(text, now)

@@ -14,8 +14,8 @@ use std::sync::mpsc::Receiver;
 use std::task::Poll;
 
 use bytes::Bytes;
-use h2::client::{self, SendRequest};
-use h2::{Reason, RecvStream, server};
+use h2::client::{self, ResponseFuture, SendRequest};
+use h2::{Reason, RecvStream, SendStream, server};
 use http::{HeaderMap, Method, Request, Response, StatusCode};
 use socket2::SockRef;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -136,6 +136,25 @@ async fn node(events: &Receiver<Event>) -> NodeSide {
 async fn next_request(node: &mut NodeSide) -> (Request<RecvStream>, server::SendResponse<Bytes>) {
     let request = node.accept().await.expect("a request arrives");
     request.expect("the request is valid")
+}
+
+/// Sends a request without the end of its body, and a complete answer of two bytes. The third value is the unread body.
+async fn answer_early(
+    send: &mut SendRequest<Bytes>,
+    events: &Receiver<Event>,
+) -> (ResponseFuture, SendStream<Bytes>, RecvStream) {
+    let (response, upload) = send
+        .send_request(request(Method::POST, "/miss"), false)
+        .expect("the stream is open");
+    let mut node = node(events).await;
+    let (asked, mut respond) = next_request(&mut node).await;
+    let mut down = respond
+        .send_response(Response::new(()), false)
+        .expect("the stream is open");
+    down.send_data(Bytes::from_static(b"no"), true)
+        .expect("the stream is open");
+    tokio::task::spawn_local(async move { node.accept().await.is_none() });
+    (response, upload, asked.into_body())
 }
 
 fn reason(error: &h2::Error) -> Option<Reason> {

@@ -79,18 +79,8 @@ fn relays_resets_in_both_directions() {
 fn relays_a_complete_answer_to_an_unread_upload() {
     on_thread(LIMITS, async |thread, events| {
         let mut send = connect(thread, 65_535).await;
-        let (response, mut upload) = send
-            .send_request(request(Method::POST, "/miss"), false)
-            .expect("the stream is open");
-        let mut node = node(events).await;
-        let (asked, mut respond) = next_request(&mut node).await;
-        let mut down = respond
-            .send_response(Response::new(()), false)
-            .expect("the stream is open");
-        down.send_data(Bytes::from_static(b"no"), true)
-            .expect("the stream is open");
-        drop((asked, respond, down));
-        tokio::task::spawn_local(async move { node.accept().await.is_none() });
+        let (response, mut upload, unread) = answer_early(&mut send, events).await;
+        drop(unread);
         let response = response.await.expect("the engine answers");
         assert_eq!(
             read(response.into_body())

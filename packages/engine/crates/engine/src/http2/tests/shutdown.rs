@@ -54,24 +54,14 @@ fn resets_relayed_answers_after_the_grace_period_even_if_node_is_busy() {
 fn keeps_a_complete_answer_to_an_unfinished_upload_after_the_grace_period() {
     on_thread(LIMITS, async |thread, events| {
         let mut send = connect(thread, 65_535).await;
-        let (response, mut upload) = send
-            .send_request(request(Method::POST, "/miss"), false)
-            .expect("the stream is open");
-        let mut node = node(events).await;
-        let (asked, mut respond) = next_request(&mut node).await;
-        let mut down = respond
-            .send_response(Response::new(()), false)
-            .expect("the stream is open");
-        down.send_data(Bytes::from_static(b"no"), true)
-            .expect("the stream is open");
-        tokio::task::spawn_local(async move { node.accept().await.is_none() });
+        let (response, mut upload, unread) = answer_early(&mut send, events).await;
         let drained = drain(thread, None, GOAWAY_TIMEOUT + SHORT);
         let ((), response) = tokio::join!(drained, response);
         let body = response.expect("the engine answers").into_body();
         assert_eq!(read(body).await.expect("the body is complete").0, 2);
         let reset = poll_fn(|cx| upload.poll_reset(cx)).await;
         assert_eq!(reset.expect("the stream is reset"), Reason::NO_ERROR);
-        drop(asked);
+        drop(unread);
     });
 }
 
