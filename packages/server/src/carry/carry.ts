@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { existsSync, writeFileSync } from 'node:fs'
 import { lstat, readdir, rm, rmdir } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { forEachConcurrently } from '@serve-dist/foundation/concurrency/for-each-concurrently'
@@ -25,6 +25,8 @@ import { digestFile } from '../files/digest-file.ts'
 import { closeDescriptor, openRegularFile } from '../files/open-regular-file.ts'
 import { readOptional } from '../files/read-optional.ts'
 import { encodePath } from '../protocol/request-path.ts'
+import { createFile } from './create-file.ts'
+import { decodeFile, largestDecoded } from './decode-file.ts'
 import { type CarriedDeltas, type CarriedFiles, makeCarriedDeltas } from './make-carried-deltas.ts'
 import { openSite, type WantedBlob } from './open-site.ts'
 import { selectBuilds } from './select-builds.ts'
@@ -127,6 +129,7 @@ async function carryAlone(
     const list = parseListOf(address, text)
     const builds = await selectBuilds(list, manifest, { retention, now: Date.now() })
     const wanted = wantedBlobs(builds)
+    const blobs = [...wanted.variants, ...wanted.files]
 
     // 3. Download missing files.
     await makeFolder(folder)
@@ -134,18 +137,27 @@ async function carryAlone(
     const found = new Set(await readdir(folder))
     const there = new Set<string>()
     const done = { files: 0, bytes: 0 }
-    const all = { totalFiles: wanted.length, totalBytes: sumOf(wanted) }
+    const all = { totalFiles: blobs.length, totalBytes: sumOf(blobs) }
     let downloadedBytes = 0
-    await forEachConcurrently(wanted, concurrency, async (blob) => {
-      const file = join(folder, blob.sha256)
-      const isKnown = found.has(blob.sha256) && (await isIntact(file, blob))
-      const path = mount + encodePath(blob.name)
-      if (isKnown || (await site.download({ ...blob, path }, file))) there.add(blob.sha256)
-      if (!isKnown) downloadedBytes += blob.size
+    const add = async (blob: ListedBlob): Promise<void> => {
+      signal.throwIfAborted()
+      const { name, gzip, size, sha256 } = blob
+      const file = join(folder, sha256)
+      if (found.has(sha256) && (await isIntact(file, blob))) there.add(sha256)
+      else if (gzip !== undefined && there.has(gzip)) {
+        const bytes = await decodeFile({ name, variant: join(folder, gzip), size, sha256 })
+        await createFile(file, (descriptor) => writeFileSync(descriptor, bytes))
+        there.add(sha256)
+      } else {
+        if (await site.download({ ...blob, path: mount + encodePath(name) }, file)) there.add(sha256)
+        downloadedBytes += size
+      }
       done.files += 1
-      done.bytes += blob.size
+      done.bytes += size
       onProgress({ ...done, ...all })
-    })
+    }
+    await forEachConcurrently(wanted.variants, concurrency, add)
+    await forEachConcurrently(wanted.files, concurrency, add)
 
     const carried = { version: 1, builds: builds.map((build) => withOnly(build, there)) } as const
     const listText = JSON.stringify(carried)
@@ -169,7 +181,7 @@ async function carryAlone(
     return {
       builds: builds.length,
       files: builds.reduce((sum, { files }) => sum + files.length, 0),
-      bytes: sumOf(wanted.filter(({ sha256 }) => there.has(sha256))),
+      bytes: sumOf(blobs.filter(({ sha256 }) => there.has(sha256))),
       downloadedBytes,
       isSameBuild: list.builds.length > 0 && list.builds.every(({ id }) => id === manifest.buildId),
       deltas,
@@ -205,18 +217,30 @@ function parseListOf(address: URL, text: string): KeptList {
 /** A file or a variant of a list. Its path is encoded at its download, because many encoded paths take much memory. */
 interface ListedBlob extends Omit<WantedBlob, 'path'> {
   readonly name: string
+  /** The digest of the variant to decode this file from. */
+  readonly gzip?: string | undefined
 }
 
-/** Returns the files and variants by digest. A digest of both is that of a file, which a CDN cannot omit. */
-function wantedBlobs(builds: readonly ListedBuild[]): readonly ListedBlob[] {
-  const listed = builds.flatMap(({ files }) => files)
-  const blobs = new Map<string, ListedBlob>()
-  const add = (blob: ListedBlob): void => {
-    if (!blobs.has(blob.sha256)) blobs.set(blob.sha256, blob)
+interface WantedBlobs {
+  readonly files: readonly ListedBlob[]
+  readonly variants: readonly ListedBlob[]
+}
+
+/** Returns each digest once. A digest of both is that of a file, which a CDN cannot omit. */
+function wantedBlobs(builds: readonly ListedBuild[]): WantedBlobs {
+  const files = new Map<string, ListedBlob>()
+  const variants = new Map<string, ListedBlob>()
+  const listed = builds.flatMap((build) => build.files)
+  for (const { path: name, size, sha256, variants: encoded } of listed) {
+    const isSmall = size <= largestDecoded
+    const gzip = encoded.find((variant) => isSmall && variant.coding === 'gzip' && variant.size < size)
+    if (!files.has(sha256)) files.set(sha256, { name, coding: 'identity', size, sha256, gzip: gzip?.sha256 })
   }
-  for (const { path, size, sha256 } of listed) add({ name: path, coding: 'identity', size, sha256 })
-  for (const { path, variants } of listed) for (const variant of variants) add({ name: path, ...variant })
-  return [...blobs.values()]
+  for (const { path: name, variants: encoded } of listed)
+    for (const variant of encoded)
+      if (!files.has(variant.sha256) && !variants.has(variant.sha256))
+        variants.set(variant.sha256, { name, ...variant })
+  return { files: [...files.values()], variants: [...variants.values()] }
 }
 
 /** Carried files replace and delete others in their folder, so it must not be elsewhere. */

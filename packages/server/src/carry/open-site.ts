@@ -1,11 +1,12 @@
-import { createHash, randomUUID } from 'node:crypto'
-import { closeSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import { writeFileSync } from 'node:fs'
 import http, { type ClientRequest, type IncomingMessage } from 'node:http'
 import https from 'node:https'
 import { urlToHttpOptions } from 'node:url'
 import { formatBytes } from '@serve-dist/foundation/text/byte-size'
 import { reasonOf } from '@serve-dist/foundation/files/file-error'
 import { type ContentCoding, largestKeptList, OperatorError } from '@serve-dist/manifest'
+import { createFile } from './create-file.ts'
 import { siteInvalid, siteUnavailable } from './site-errors.ts'
 
 /** How to connect to a site. */
@@ -184,23 +185,14 @@ export function openSite({ address, fields, concurrency, signal }: SiteAccess): 
         const found = codingOf(response, path)
         if (found !== coding && coding !== 'identity') return false
         const digest = createHash('sha256')
-        // The file may be a link or a pipe, which a rename replaces.
-        const aside = `${file}.${randomUUID()}.part`
-        // Synchronous calls take a fraction of the CPU time, and most files are small.
-        const descriptor = openSync(aside, 'wx')
-        try {
+        await createFile(file, async (descriptor) => {
           const read = await readBody(response, blob, (chunk) => {
             digest.update(chunk)
             writeFileSync(descriptor, chunk)
-          }).finally(() => closeSync(descriptor))
-          if (found !== coding || read !== blob.size || digest.digest('hex') !== sha256) {
+          })
+          if (found !== coding || read !== blob.size || digest.digest('hex') !== sha256)
             throw siteInvalid(`${placeOf(path)} (${coding}) does not match its digest and size.`)
-          }
-          renameSync(aside, file)
-        } catch (error) {
-          rmSync(aside, { force: true })
-          throw error
-        }
+        })
         return true
       }),
     close: () => agent.destroy(),

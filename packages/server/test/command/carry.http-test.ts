@@ -42,6 +42,12 @@ function listedFiles(of: SiteFiles, more: Partial<ListedFile> = {}): ListedFile[
   })
 }
 
+/** Lists a file with a gzip variant, which may be another content. */
+function listedWithGzip(path: string, text: string, gzip = gzipSync(text)): ListedFile {
+  const variants = [{ coding: 'gzip', size: gzip.length, sha256: sha256Of(gzip) } as const]
+  return { path, size: text.length, sha256: sha256Of(text), variants }
+}
+
 function listOf(builds: readonly Partial<ListedBuild>[]): string {
   const complete = builds.map((build) => Object.assign({ id: current, files: [] }, build))
   return JSON.stringify({ version: 1, builds: complete })
@@ -61,7 +67,7 @@ interface TestedSite {
   readonly requests: string[]
 }
 
-/** Starts a site that answers a list and files in brotli and without a coding, except for `answer`. */
+/** Starts a site that answers a list and files in brotli, in gzip and without a coding, except for `answer`. */
 async function startSite({ list = honestList, answer }: SiteOptions = {}): Promise<TestedSite> {
   const requests: string[] = []
   const listener: RequestListener = (request, response) => {
@@ -73,6 +79,8 @@ async function startSite({ list = honestList, answer }: SiteOptions = {}): Promi
     if (text === undefined) response.writeHead(404).end()
     else if (headers['accept-encoding'] === 'br') {
       response.writeHead(200, { 'content-encoding': 'br' }).end(brotliCompressSync(text))
+    } else if (headers['accept-encoding'] === 'gzip') {
+      response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(text))
     } else response.writeHead(200, isJson).end(text)
   }
   return { port: await startListener(listener), requests }
@@ -287,7 +295,43 @@ describe('serve-dist carry', () => {
   })
 })
 
+describe('a file with a gzip variant', () => {
+  test('is decoded from it, and not downloaded', async () => {
+    const path = 'assets/a-1.js'
+    const text = files[path] ?? ''
+    const { port, requests } = await startSite({ list: listOf([{ files: [listedWithGzip(path, text)] }]) })
+    const directory = await newBuild()
+    expect(await carryFrom(port, directory)).toMatchObject({ downloadedBytes: gzipSync(text).length })
+    expect(requests).toEqual([`${listPath} identity`, 'a-1.js gzip'])
+    expect(await readFile(join(directory, carriedFolder, sha256Of(text)), 'utf8')).toBe(text)
+  })
+
+  test.each([
+    ['the site does not send this variant', 3000, 100],
+    ['it is larger than 1 MiB', 2 ** 20 + 1, 100],
+    ['its variant is not smaller', 3000, 3000],
+  ])('is downloaded if %s', async (why, size, encodedSize) => {
+    const [text, encoded] = ['x'.repeat(size), 'y'.repeat(encodedSize)]
+    const { port, requests } = await startSite({
+      list: listOf([{ files: [listedWithGzip('assets/a-1.js', text, Buffer.from(encoded))] }]),
+      answer({ url = '', headers }, response) {
+        if (url === listPath) return undefined
+        const isGzip = headers['accept-encoding'] === 'gzip' && !why.startsWith('the site')
+        if (isGzip) response.setHeader('content-encoding', 'gzip')
+        return response.end(isGzip ? encoded : text)
+      },
+    })
+    await carryFrom(port, await newBuild())
+    expect(requests).toContain('a-1.js identity')
+  })
+})
+
 describe('a site that sends something else', () => {
+  const gzipOf = (content: Buffer): SiteOptions => ({
+    list: listOf([{ files: [listedWithGzip('assets/a-1.js', 'x'.repeat(3000), content)] }]),
+    answer: ({ url }, response) =>
+      url === listPath ? undefined : response.writeHead(200, { 'content-encoding': 'gzip' }).end(content),
+  })
   const hostile: readonly (readonly [string, SiteOptions, RegExp])[] = [
     [
       'other bytes',
@@ -313,6 +357,26 @@ describe('a site that sends something else', () => {
             : response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync('x')),
       },
       /does not match its digest|more than/,
+    ],
+    [
+      'a gzip variant of another file',
+      gzipOf(gzipSync('y'.repeat(3000))),
+      /does not decode to the digest and size/,
+    ],
+    [
+      'a gzip variant of a shorter file',
+      gzipOf(gzipSync('x'.repeat(2999))),
+      /does not decode to the digest and size/,
+    ],
+    [
+      'a gzip variant that expands',
+      gzipOf(gzipSync(Buffer.alloc(1_000_000))),
+      /does not decode to the digest and size/,
+    ],
+    [
+      'a gzip variant that is not gzip',
+      gzipOf(Buffer.from('x'.repeat(100))),
+      /does not decode to the digest and size/,
     ],
     ['an endless list', { answer: (_request, response) => endless(response) }, /more than/],
     [
@@ -436,6 +500,26 @@ describe('a site that sends something else', () => {
     [
       'many short texts',
       { list: `[${Array.from({ length: 1_000_000 }, (_, n) => `"${n.toString(36)}"`).join()}]` },
+    ],
+    [
+      'a gzip variant of another file',
+      gzipOf(gzipSync('y'.repeat(3000))),
+      /does not decode to the digest and size/,
+    ],
+    [
+      'a gzip variant of a shorter file',
+      gzipOf(gzipSync('x'.repeat(2999))),
+      /does not decode to the digest and size/,
+    ],
+    [
+      'a gzip variant that expands',
+      gzipOf(gzipSync(Buffer.alloc(1_000_000))),
+      /does not decode to the digest and size/,
+    ],
+    [
+      'a gzip variant that is not gzip',
+      gzipOf(Buffer.from('x'.repeat(100))),
+      /does not decode to the digest and size/,
     ],
     ['an endless list', { answer: (_request, response) => endless(response) }],
     ['many chunks of one byte', { answer: (_request, response) => manyChunks(response) }],
