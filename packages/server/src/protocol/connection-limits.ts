@@ -1,6 +1,6 @@
 /** Limits for clients. Node's strict parser is used: `insecureHTTPParser` is never set. */
 export const connectionLimits = {
-  /** Milliseconds for the head of a request; a slower client gets 408. */
+  /** Milliseconds for the head of a request (a slower client gets 408), a TLS handshake, and the answer to a PING. */
   headersTimeout: 15_000,
   /** Milliseconds for a whole request without an application that reads its body. */
   requestTimeout: 30_000,
