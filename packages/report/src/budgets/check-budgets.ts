@@ -1,7 +1,8 @@
 import { escapeInvisible } from '@serve-dist/foundation/text/escape-invisible'
+import { pluralize } from '@serve-dist/foundation/text/pluralize'
 import { type Manifest, type ManifestFile } from '@serve-dist/manifest'
 import picomatch from 'picomatch'
-import { formatBytes, formatCount, formatSize, formatPercent } from '../builds/format-values.ts'
+import { formatBytes, formatSize, formatPercent } from '../builds/format-values.ts'
 import { sizesOf } from '../builds/sizes.ts'
 import type { Budget } from './parse-budgets.ts'
 
@@ -79,5 +80,5 @@ function nameFiles(files: readonly BudgetFile[]): string {
     .slice(0, mostNames)
     .map(({ path, size }) => `${escapeInvisible(path)} ${formatSize(size)}`)
   const others = files.length - named.length
-  return [...named, ...(others > 0 ? [formatCount(others, 'more file')] : [])].join(', ')
+  return [...named, ...(others > 0 ? [pluralize(others, 'more file')] : [])].join(', ')
 }

@@ -22,11 +22,6 @@ export function formatPercent(percent: number): string {
   return `${signOf(percent)}${group(size, digits)} %`
 }
 
-/** Formats a count: `1 file`, `1,204 files`. */
-export function formatCount(amount: number, noun: string): string {
-  return `${group(amount, 0)} ${noun}${amount === 1 ? '' : 's'}`
-}
-
 /** Formats a change in bytes and percent: `+1.20 kB (+1.2 %)`, or `no change`. */
 export function formatChange(change: {
   readonly bytes: number

@@ -1,5 +1,6 @@
+import { pluralize } from '@serve-dist/foundation/text/pluralize'
 import type { ChangedFile, Download, Manifest, ManifestFile } from '@serve-dist/manifest'
-import { formatBytes, formatCount } from './format-values.ts'
+import { formatBytes } from './format-values.ts'
 import { sizesOf, type Sizes, sumSizes } from './sizes.ts'
 
 /** A changed file with its entry in the manifest. */
@@ -32,5 +33,5 @@ export function describeDownload(build: Manifest, download: Download): string {
   const { br, zstd } = sumSizesToLoad(filesToLoad(build, download))
   const withDeltas =
     bytesWithDeltas === undefined ? 'no deltas' : `${formatBytes(bytesWithDeltas)} with deltas (Chromium)`
-  return `a returning visitor downloads at most ${formatCount(files, 'file')}: ${formatBytes(br)} in br, ${formatBytes(zstd)} in zstd, ${withDeltas}`
+  return `a returning visitor downloads at most ${pluralize(files, 'file')}: ${formatBytes(br)} in br, ${formatBytes(zstd)} in zstd, ${withDeltas}`
 }

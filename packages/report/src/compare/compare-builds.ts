@@ -1,5 +1,6 @@
+import { groupDigits, pluralize } from '@serve-dist/foundation/text/pluralize'
 import type { Manifest } from '@serve-dist/manifest'
-import { formatChange, formatCount, formatSize } from '../builds/format-values.ts'
+import { formatChange, formatSize } from '../builds/format-values.ts'
 import { codings, type FileKind, fileKindOf, sizesOf, sumOfKind } from '../builds/sizes.ts'
 import { type MatchedFile, matchFiles } from './match-files.ts'
 import { compareSizes, defaultNoise, type Noise, type SizeChanges } from './size-change.ts'
@@ -100,6 +101,6 @@ export function summarizeComparison(comparison: BuildComparison): ComparisonSumm
   const ofNoise = count('noise') > 0 ? `, ${count('noise')} noise (each below ${noise.bytes} B)` : ''
   return {
     weight: `sent by default: ${formatSize(sent.after)}, ${formatChange(sent)}`,
-    files: `${formatCount(count('changed'), 'file')} changed, ${count('new')} new, ${count('removed')} removed; ${count('same')} the same${ofNoise}`,
+    files: `${pluralize(count('changed'), 'file')} changed, ${groupDigits(count('new'))} new, ${groupDigits(count('removed'))} removed; ${groupDigits(count('same'))} the same${ofNoise}`,
   }
 }

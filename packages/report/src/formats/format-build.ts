@@ -3,7 +3,8 @@ import { wrapText } from '@serve-dist/foundation/terminal/wrap-text'
 import { joinFirstNames } from '@serve-dist/foundation/text/join-first-names'
 import { type Manifest, type ManifestFile, servedFiles } from '@serve-dist/manifest'
 import { type Cell, cell, layOutTable, paint } from '@serve-dist/foundation/terminal/text-table'
-import { formatByteChange, formatCount, formatSize } from '../builds/format-values.ts'
+import { groupDigits, pluralize } from '@serve-dist/foundation/text/pluralize'
+import { formatByteChange, formatSize } from '../builds/format-values.ts'
 import { describePreference, preferenceCost } from '../builds/preference-cost.ts'
 import {
   type BuildServing,
@@ -61,10 +62,10 @@ export function formatPass(pass: FinishedPass, { colors }: { readonly colors: bo
   const { directory, manifest, written, removed, cacheHits, durationMs } = pass
   const files = servedFiles(manifest)
   const variants = files.reduce((sum, file) => sum + file.variants.length, 0)
-  const counts = `✓ ${formatCount(files.length, 'file')}, ${formatCount(variants, 'variant')}`
+  const counts = `✓ ${pluralize(files.length, 'file')}, ${pluralize(variants, 'variant')}`
   const isUnchanged = written.length + removed.length === 0
-  const reused = cacheHits > 0 ? ` (${cacheHits.toLocaleString('en-US')} from the cache)` : ''
-  const deleted = removed.length > 0 ? `, ${removed.length.toLocaleString('en-US')} removed` : ''
+  const reused = cacheHits > 0 ? ` (${groupDigits(cacheHits)} from the cache)` : ''
+  const deleted = removed.length > 0 ? `, ${groupDigits(removed.length)} removed` : ''
   const duration = durationMs < 1000 ? `${Math.round(durationMs)}ms` : `${(durationMs / 1000).toFixed(2)}s`
   const prefix = `${basename(directory)}/`
   const table = formatBuildTable(manifest, { colors, prefix, rows: 10, width: 80 })
@@ -112,8 +113,8 @@ export function formatBuildTable(
   const rows = [
     head.map((text) => cell(text, 'dim')),
     ...[...shown].toReversed().map((file) => fileRow(prefix + file.path, file, { build, columns })),
-    ...sumRow(`${formatCount(hidden.length, 'more file')} with variants`, hidden, { build, columns }),
-    ...sumRow(`${formatCount(plain.length, 'file')} without variants`, plain, {
+    ...sumRow(`${pluralize(hidden.length, 'more file')} with variants`, hidden, { build, columns }),
+    ...sumRow(`${pluralize(plain.length, 'file')} without variants`, plain, {
       build,
       columns: ['identity'],
     }),
@@ -124,7 +125,7 @@ export function formatBuildTable(
         [...pathCell(prefix + file.path, fileKindOf(file)), ...cell(' (largest)', 'dim')],
         cell(formatSize(file.size)),
       ]),
-    ...sumRow(`total of ${formatCount(files.length, 'file')}`, files, { build, columns }).map((row) =>
+    ...sumRow(`total of ${pluralize(files.length, 'file')}`, files, { build, columns }).map((row) =>
       row.map((parts) => parts.map(({ text, styles }) => ({ text, styles: ['bold' as const, ...styles] }))),
     ),
   ].map((row) => row.slice(0, head.length))

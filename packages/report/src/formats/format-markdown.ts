@@ -1,6 +1,7 @@
+import { pluralize } from '@serve-dist/foundation/text/pluralize'
 import type { Download, Manifest } from '@serve-dist/manifest'
 import { describeBudget } from '../budgets/check-budgets.ts'
-import { formatBytes, formatChange, formatCount, formatSize } from '../builds/format-values.ts'
+import { formatBytes, formatChange, formatSize } from '../builds/format-values.ts'
 import { describeDownload, filesToLoad } from '../builds/returning-visitor.ts'
 import { describePreference, preferenceCost } from '../builds/preference-cost.ts'
 import { fileKindOf, fileKinds, type Sizes, sizesOf, sumSizes } from '../builds/sizes.ts'
@@ -85,11 +86,11 @@ function blocksOfBuild(build: Manifest, { title, mostRows }: MarkdownStyle): str
   const rows = groups.map(({ kind, files }) => sizeRow(kind, sumSizes(files.map(({ sizes }) => sizes))))
   return [
     `### ${escapeMarkdown(title)}: ${formatSize(total.sent)} sent by default`,
-    `${formatCount(build.files.length, 'file')}.`,
+    `${pluralize(build.files.length, 'file')}.`,
     markdownTable({ heads: sizeHeads(''), rows: [...rows, sizeRow('**total**', total)] }),
     ...groups.map(({ kind, files }) =>
       markdownSection(
-        `${kind}: ${formatCount(files.length, 'file')}`,
+        `${kind}: ${pluralize(files.length, 'file')}`,
         { rows: files.map(({ path, sizes }) => sizeRow(markdownCode(path), sizes)) },
         mostRows,
       ),
@@ -114,7 +115,7 @@ function blocksOfComparison(comparison: BuildComparison, { title, mostRows }: Ma
       const { sent } = totals[kind]
       const ofKind = changed.filter((file) => file.kind === kind)
       return markdownSection(
-        `${markOf(sent)}${kind}: ${formatCount(ofKind.length, 'file')} changed, ${formatChange(sent)} sent`,
+        `${markOf(sent)}${kind}: ${pluralize(ofKind.length, 'file')} changed, ${formatChange(sent)} sent`,
         {
           rows: ofKind.map(({ name, state, sizes }) =>
             changeRow(stateMark(state) + markdownCode(name), sizes),

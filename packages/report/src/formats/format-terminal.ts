@@ -1,15 +1,10 @@
 import type { Download, Manifest } from '@serve-dist/manifest'
 import { type Cell, cell, layOutTable, paint } from '@serve-dist/foundation/terminal/text-table'
 import { wrapText } from '@serve-dist/foundation/terminal/wrap-text'
+import { pluralize } from '@serve-dist/foundation/text/pluralize'
 import type { BuildReport } from './create-report.ts'
 import { describeBudget } from '../budgets/check-budgets.ts'
-import {
-  formatBytes,
-  formatByteChange,
-  formatCount,
-  formatSize,
-  formatPercent,
-} from '../builds/format-values.ts'
+import { formatBytes, formatByteChange, formatSize, formatPercent } from '../builds/format-values.ts'
 import { describeDownload, filesToLoad, sumSizesToLoad } from '../builds/returning-visitor.ts'
 import { type Coding, codingsOf, fileKindOf, fileKinds } from '../builds/sizes.ts'
 import {
@@ -72,7 +67,7 @@ function comparisonTable(
   const rows = [
     ['', '', 'before', 'after', 'change', ''].map((text) => cell(text, 'dim')),
     ...shown.flatMap((file) => changeRows(labelOf(file), file.sizes, codingsOf([file.before, file.after]))),
-    ...(hidden > 0 ? [[cell(`and ${formatCount(hidden, 'smaller change')}`, 'dim')]] : []),
+    ...(hidden > 0 ? [[cell(`and ${pluralize(hidden, 'smaller change')}`, 'dim')]] : []),
     [],
     ...kinds.flatMap((kind) => changeRows(cell(`total ${kind}`), totals[kind], columns)),
     ...changeRows(cell('total', 'bold'), totals.total, columns),
@@ -106,9 +101,9 @@ function downloadTable(
         cell(formatBytes(delta ?? bytes), ...(delta === undefined ? [] : (['green'] as const))),
         cell(coding ?? 'none', 'dim'),
       ]),
-    ...(hidden > 0 ? [[cell(`and ${formatCount(hidden, 'more file')}`, 'dim')]] : []),
+    ...(hidden > 0 ? [[cell(`and ${pluralize(hidden, 'more file')}`, 'dim')]] : []),
     [
-      cell(`total of ${formatCount(files.length, 'file')}`, 'bold'),
+      cell(`total of ${pluralize(files.length, 'file')}`, 'bold'),
       cell(formatBytes(sum.br)),
       cell(formatBytes(sum.zstd)),
       cell(formatBytes(download.bytesWithDeltas ?? download.bytes), 'bold'),

@@ -1,5 +1,5 @@
 import { escapeInvisible } from '@serve-dist/foundation/text/escape-invisible'
-import { formatCount } from '../builds/format-values.ts'
+import { pluralize } from '@serve-dist/foundation/text/pluralize'
 import type { SizeColumn } from '../builds/sizes.ts'
 
 /** The sizes in a Markdown table, in the order of its columns. */
@@ -46,7 +46,7 @@ export function markdownSection(title: string, { heads, rows }: MarkdownTable, m
   const blocks = [
     `<details><summary>${title}</summary>`,
     mostRows > 0 ? markdownTable({ heads, rows: rows.slice(0, mostRows) }) : '',
-    hidden > 0 ? `…and ${formatCount(hidden, 'more file')}.` : '',
+    hidden > 0 ? `…and ${pluralize(hidden, 'more file')}.` : '',
     '</details>',
   ]
   return joinBlocks(blocks)

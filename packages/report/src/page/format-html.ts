@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { shortId } from '@serve-dist/foundation/text/short-id'
+import { pluralize } from '@serve-dist/foundation/text/pluralize'
 import type { BuildReport } from '../formats/create-report.ts'
 import { describeBudget } from '../budgets/check-budgets.ts'
-import { formatCount } from '../builds/format-values.ts'
 import { describeDownload } from '../builds/returning-visitor.ts'
 import { describePreference, preferenceCost } from '../builds/preference-cost.ts'
 import { summarizeComparison } from '../compare/compare-builds.ts'
@@ -62,7 +62,7 @@ function titleOf({ title, comparison }: BuildReport): string {
 
 function facts({ build, comparison, download }: BuildReport): string {
   const items = [
-    `${formatCount(build.files.length, 'file')} under <code>${escapeHtml(build.base)}</code>`,
+    `${pluralize(build.files.length, 'file')} under <code>${escapeHtml(build.base)}</code>`,
     `build <code>${escapeHtml(shortId(build.buildId))}</code>`,
     ...(comparison === undefined
       ? []

@@ -1,4 +1,4 @@
-import { pluralize } from '@serve-dist/foundation/text/pluralize'
+import { groupDigits, pluralize } from '@serve-dist/foundation/text/pluralize'
 import { joinFirstNames } from '@serve-dist/foundation/text/join-first-names'
 import { shortId } from '@serve-dist/foundation/text/short-id'
 import { formatBytes } from '@serve-dist/foundation/text/byte-size'
@@ -24,7 +24,7 @@ export function formatPublish(summary: PublishSummary, place: string, width?: nu
     isDryRun
       ? `would publish ${shortId(id)} to ${place}; nothing is changed`
       : `published ${shortId(id)} to ${place} in ${formatMilliseconds(milliseconds)}; ${wasCurrent ? 'it was current already' : 'it is current now'}`,
-    `  ${pluralize(files, 'file')}: ${sent.files} new, ${reused.files} reused${files > sent.files + reused.files ? ', and the environment module' : ''}; ${pluralize(sent.blobs, 'object')} and ${formatBytes(sent.bytes)} ${isDryRun ? 'to send' : 'sent'}`,
+    `  ${pluralize(files, 'file')}: ${groupDigits(sent.files)} new, ${groupDigits(reused.files)} reused${files > sent.files + reused.files ? ', and the environment module' : ''}; ${pluralize(sent.blobs, 'object')} and ${formatBytes(sent.bytes)} ${isDryRun ? 'to send' : 'sent'}`,
     ...(download === undefined ? [] : formatDownload(download, width)),
     ...(deltas === undefined ? [] : [`  deltas: ${formatDeltas(deltas, isDryRun)}`]),
     `  kept for open tabs and rollbacks: ${earlier === 0 ? 'no earlier build' : `${pluralize(kept.files, 'file')} of ${pluralize(earlier, 'earlier build')}, ${formatBytes(kept.bytes)}`}`,

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { pluralize } from '@serve-dist/foundation/text/pluralize'
+import { groupDigits, pluralize } from '@serve-dist/foundation/text/pluralize'
 import { escapeMessage } from '@serve-dist/foundation/text/escape-invisible'
 import { formatBytes } from '@serve-dist/foundation/text/byte-size'
 import { carriedListPath, manifestPath } from '@serve-dist/manifest'
@@ -98,7 +98,7 @@ async function exportPublished({
 }
 
 function formatExport({ folder, files, kept, variants, size }: ExportSummary): string {
-  return `  exported to ${folder}: ${pluralize(files, 'file')} (${kept} from earlier builds) and ${pluralize(variants, 'variant')}, ${formatBytes(size)}`
+  return `  exported to ${folder}: ${pluralize(files, 'file')} (${groupDigits(kept)} from earlier builds) and ${pluralize(variants, 'variant')}, ${formatBytes(size)}`
 }
 
 async function describeStopped(directory: string, opened: OpenedStore, signal: AbortSignal): Promise<string> {
