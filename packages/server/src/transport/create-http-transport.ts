@@ -25,6 +25,8 @@ export function createHttpTransport(
   let takesUploads = false
   /** Connections that close after a running answer; later requests are not answered (RFC 9112 §9.6). */
   const ending = new WeakSet<Socket>()
+  /** The last answers on their connections that a 100 may precede. Without the 100, Node closes the connection after them. */
+  const expected = new WeakMap<Socket, ServerResponse>()
 
   const refusals = {
     400: createRefusingListener(400, watcher),
@@ -38,8 +40,11 @@ export function createHttpTransport(
   }
   /** Returns whether the listener may answer a request; otherwise it rejects or drops the request. */
   const admits = (request: IncomingMessage, response: ServerResponse): boolean => {
+    const { socket } = request
+    const last = expected.get(socket)
+    const isLast = last?.headersSent === true && !last.shouldKeepAlive
     // The client would not get the answer.
-    if (ending.has(request.socket) || !request.socket.writable) return false
+    if (ending.has(socket) || isLast || !socket.writable) return false
     const refusal = refusalOf(request)
     if (refusal !== undefined) refuse(request, response, refusal)
     return refusal === undefined
@@ -82,18 +87,13 @@ export function createHttpTransport(
       refuse(request, response, 417)
       return
     }
-    let isContinued = false
     if (takesUploads) {
-      offerContinue(response, () => {
-        isContinued = true
-        if (!isClosing) ending.delete(request.socket)
-        response.writeContinue()
-      })
+      expected.set(request.socket, response)
+      offerContinue(response, () => response.writeContinue())
     }
     answer(request, response)
-    // Without a reader of the body, no 100 is sent. Node announces the end of the connection with the
-    // answer.
-    if (!isContinued) ending.add(request.socket)
+    // Nobody reads the body. Node announces the end of the connection with the answer.
+    if (!takesUploads) ending.add(request.socket)
   })
   server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
     if (!admits(request, response)) return

@@ -30,7 +30,10 @@ beforeAll(async () => {
   streamed = await startServer(directory, { site: { memoryBudget: 0 } })
   encrypted = await startServer(directory, { tls: await writeCertificate() })
   const modules = await writeFixture({
-    'entry.mjs': 'export default (request, response) => void request.pipe(response)',
+    'entry.mjs': `export default (request, response) => {
+      if (request.url === '/late') setTimeout(() => response.end(), 50)
+      else request.pipe(response)
+    }`,
   })
   uploads = await startServer(directory, { ssr: join(modules, 'entry.mjs') })
 })
@@ -280,6 +283,21 @@ describe('Expect', () => {
     for (let index = 0; index < 4; index += 1) statuses.push((await connection.receive()).status)
     expect(statuses).toEqual([200, 100, 200, 400])
     expect(await connection.rest()).toHaveLength(0)
+  })
+
+  test('answers a request that arrived with it while an earlier response was in progress', async () => {
+    const connection = await openConnection(uploads.port)
+    const fields = { Expect: '100-continue', 'Content-Length': '5' }
+    connection.send(
+      formatRequest({ target: '/late' }) +
+        `${formatRequest({ method: 'POST', target: '/upload', fields })}12345` +
+        formatRequest({ target: '/small.js' }),
+    )
+    const statuses = []
+    for (let index = 0; index < 4; index += 1) statuses.push((await connection.receive()).status)
+    expect(statuses).toEqual([200, 100, 200, 200])
+    await expectUsable(connection)
+    connection.socket.destroy()
   })
 
   test.each(['the-unexpected', '100-continue, x', 'x, 100-continue', '100-continue;x=1'])(
