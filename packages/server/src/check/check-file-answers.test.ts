@@ -115,6 +115,18 @@ describe('checkFileAnswers', () => {
     expect(found({ ...other, policyByEnvironment: ['connect-src'] })).toEqual([])
   })
 
+  test('finds a policy that did not arrive, or arrived in another mode', async () => {
+    const policy = "default-src 'self'"
+    const right = await rightAnswers(
+      await pageOf({ headers: { '**': { 'Content-Security-Policy': policy } } }),
+    )
+    const { 'content-security-policy': _lost, ...fields } = right.browser.fields
+    for (const more of [{}, { 'content-security-policy-report-only': policy }])
+      expect(found({ ...right, browser: { ...right.browser, fields: { ...fields, ...more } } })).toEqual([
+        'policy-lost',
+      ])
+  })
+
   test('accepts a page in a cache if a rule of the build allows it', async () => {
     expect(found(await kept(await pageOf()))).toEqual(['page-aged'])
     expect(found(await kept(await pageOf(), { age: '1e999' }))).toEqual([])

@@ -185,7 +185,8 @@ function checkFields({ resource, path, all }: CheckedAnswers): SiteObservation[]
     found.push({ code: 'media-type', path, detail: other.fields['content-type'] ?? 'no type' })
   for (const name of expectedFields(resource).keys()) {
     const isLost = !fieldsCheckedElsewhere.has(name) && all.some(({ fields }) => !Object.hasOwn(fields, name))
-    if (isLost) found.push({ code: 'field-lost', path, detail: name })
+    const code = name.startsWith('content-security-policy') ? 'policy-lost' : 'field-lost'
+    if (isLost) found.push({ code, path, detail: name })
   }
   return found
 }

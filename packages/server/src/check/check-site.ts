@@ -146,7 +146,9 @@ function isOfOtherBuild({ code }: SiteObservation): boolean {
 
 /** Another build may also have other rules. */
 function mayBeOfOtherBuild(observation: SiteObservation): boolean {
-  return isOfOtherBuild(observation) || observation.code === 'field-lost'
+  return (
+    isOfOtherBuild(observation) || observation.code === 'field-lost' || observation.code === 'policy-lost'
+  )
 }
 
 /** A fallback page can answer for pages at any path. */

@@ -40,6 +40,7 @@ export type SiteFindingCode =
   | 'plain-http'
   | 'media-type'
   | 'field-lost'
+  | 'policy-lost'
   | 'policy-changed'
 
 const oldPages = 'After a deployment, visitors continue with the old page, and its scripts may be gone'
@@ -279,6 +280,12 @@ export const findingMessages: Readonly<Record<SiteFindingCode, FindingMessage>> 
     cost: 'Browsers ignore settings of the build and its rules',
     mend: 'Do not remove the header',
     by: { nginx: 'remove proxy_hide_header', Cloudflare: 'remove the Transform Rule that removes it' },
+  },
+  'policy-lost': {
+    level: 'warning',
+    what: '{details} of {names} did not arrive',
+    cost: 'Browsers run code that the build forbids',
+    mend: 'If the server has --csp, set the variable CSP to the same mode for the check. Else do not remove the header',
   },
   'policy-changed': {
     level: 'error',

@@ -10,7 +10,7 @@ export const removedFlags: ReadonlyMap<string, string> = new Map([
   ['--cors', inConfiguration('cors')],
   ['--source-maps', inConfiguration('sourceMaps')],
   ['--fallback', inConfiguration('fallback')],
-  ['--csp', inConfiguration('csp')],
+  ['--csp', `set the variable CSP, or ${inConfiguration('csp')}`],
   ['--socket-mode', 'write the permissions after the path, such as --socket /run/site.sock:660'],
   ['--verify', 'write --verify without a value: it compares the SHA-256 of every file'],
   ['--unlisted', 'use --force to start although pages are not in the manifest'],

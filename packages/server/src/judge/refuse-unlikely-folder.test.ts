@@ -42,6 +42,18 @@ describe('a folder without its manifest', () => {
     await expectServedAnyhow(directory)
   })
 
+  test('is refused with the command for the build, if it is a part of one', async () => {
+    const directory = await buildFixture({ ...built, 'assets/deep/more.js': compressibleText(3000) })
+    for (const folder of ['assets', 'assets/deep']) {
+      const refusal = await refusalOf(join(directory, folder))
+      expect(refusal?.code).toBe('SD_FOLDER_WRONG')
+      expect(refusal?.problems.slice(0, 2)).toEqual([
+        `${directory}/${folder}: the folder is a part of a build.`,
+        `  Run: npx serve-dist ${directory}`,
+      ])
+    }
+  })
+
   test.each<[string, FixtureFiles]>([
     ['variants in one coding', { ...page, 'app.js': 'x', 'app.js.zst': 'x' }],
     ['variants of other tools', { ...page, 'app.js': 'x', 'app.js.gz': 'x', 'app.js.br': 'x' }],
@@ -69,6 +81,20 @@ describe('a folder above a build', () => {
       `  To serve the whole folder ${directory} anyway, pass --force.`,
     ])
     await expectServedAnyhow(directory)
+  })
+
+  test('is refused with the usual output folder first, and the number of others', async () => {
+    const folders = ['a', 'b', 'c', 'dist']
+    const directory = await writeFixture(
+      Object.fromEntries(folders.map((folder) => [`${folder}/index.html`, 'page'])),
+    )
+    for (const folder of folders) await precompress(join(directory, folder))
+    const refusal = await refusalOf(directory)
+    expect(refusal?.problems.slice(0, -1)).toEqual([
+      `${directory}: the folder has no manifest, but 4 folders below have one.`,
+      ...['dist', 'a', 'b'].map((folder) => `  Run: npx serve-dist ${directory}/${folder}`),
+      '  and 1 more',
+    ])
   })
 })
 

@@ -1,5 +1,5 @@
 import { type Dirent, existsSync, readdirSync } from 'node:fs'
-import { basename, join, posix } from 'node:path'
+import { basename, join, posix, resolve } from 'node:path'
 import { documentUrl } from '@serve-dist/foundation/text/document-url'
 import { pluralize } from '@serve-dist/foundation/text/pluralize'
 import {
@@ -149,7 +149,7 @@ function refuseUncompressed({ directory, root }: Folder): void {
 }
 
 /** Refuses a folder that contains variants in zstd and another coding, because only serve-dist writes both. */
-function refuseLostManifest({ directory, root }: Folder, { files }: FolderNames): void {
+function refuseLostManifest(folder: Folder, { files }: FolderNames): void {
   const compressed = [...files].filter((path) => {
     const codings = contentCodings.filter(({ extension }) => files.has(path + extension))
     return (
@@ -158,6 +158,10 @@ function refuseLostManifest({ directory, root }: Folder, { files }: FolderNames)
   })
   const [first] = compressed
   if (first === undefined) return
+  const above = buildAbove(folder)
+  if (above !== undefined)
+    refuseFolder(folder, 'the folder is a part of a build.', [`  Run: ${commandFor(folder, above)}`])
+  const { directory, root } = folder
   const found = pluralize(compressed.length, 'file has', 'files have')
   throw new OperatorError('SD_MANIFEST_LOST', [
     `${root}: the build has probably lost its manifest (${manifestPath}): ${found} variants here, such as ${first}.zst.`,
@@ -172,15 +176,26 @@ function refuseLostManifest({ directory, root }: Folder, { files }: FolderNames)
   ])
 }
 
+/** Returns the nearest folder above that has a manifest, as a relative path. */
+function buildAbove({ root }: Folder): string | undefined {
+  let above = '..'
+  while (resolve(root, above) !== resolve(root, above, '..')) {
+    if (existsSync(manifestPathIn(join(root, above)))) return above
+    above += '/..'
+  }
+  return undefined
+}
+
 /** Refuses `dist` if the build is `dist/client`. */
 function refuseFolderAbove(folder: Folder, { builds }: FolderNames): void {
   if (builds.length === 0) return
   const found = pluralize(builds.length, 'folder below has', 'folders below have')
-  refuseFolder(
-    folder,
-    `the folder has no manifest, but ${found} one.`,
-    builds.slice(0, 3).map((path) => `  Run: ${commandFor(folder, path)}`),
-  )
+  const usual = frameworkOutputs.filter((path) => builds.includes(path))
+  const likely = [...new Set([...usual, ...builds])]
+  refuseFolder(folder, `the folder has no manifest, but ${found} one.`, [
+    ...likely.slice(0, 3).map((path) => `  Run: ${commandFor(folder, path)}`),
+    ...(likely.length > 3 ? [`  and ${likely.length - 3} more`] : []),
+  ])
 }
 
 /** Refuses a project, or a server build with its packages. */

@@ -39,15 +39,18 @@ export async function openProxy({ currentSite, trustProxy, onProblem }: ProxyCon
   const reported = new Map<string, number>()
 
   /** Reports each cause once a second at most. */
-  const report = ({ rule }: ProxiedContent, cause: string): void => {
+  const report = ({ rule }: ProxiedContent, cause: string, problem = 'failed'): void => {
     const { origin, socketPath } = rule.proxy
     const hint = unreachable.has(cause) ? '. Start it, or correct the address.' : ''
-    const text = `the target of the rule ${rule.from} failed: ${socketPath ?? origin}: ${cause}${hint}`
+    const text = `the target of the rule ${rule.from} ${problem}: ${socketPath ?? origin}: ${cause}${hint}`
     const now = performance.now()
     if (now - (reported.get(text) ?? Number.NEGATIVE_INFINITY) < 1000) return
     reported.set(text, now)
     onProblem(new Error(text))
   }
+
+  const cut = ({ content }: ForwardedRequest, cause: string): void =>
+    report(content, cause, 'failed within its answer')
 
   const fail = (exchange: ForwardedRequest, status: FailureStatus, cause?: string): void => {
     const { request, response, content } = exchange
@@ -63,7 +66,7 @@ export async function openProxy({ currentSite, trustProxy, onProblem }: ProxyCon
       runWhenWritable(response, () => {
         new ForwardedExchange(
           { request, response, content },
-          { pools, fail, earlyHints: currentSite().earlyHints },
+          { pools, fail, cut, earlyHints: currentSite().earlyHints },
         ).begin(readFields(request, content.rule.proxy))
       })
     },

@@ -28,6 +28,8 @@ const isClose = /^(?:ECONNRESET|EPIPE|other side closed|closed)$/
 export interface ExchangeContext {
   readonly pools: TargetPools
   readonly fail: (exchange: ForwardedRequest, status: FailureStatus, cause?: string) => void
+  /** Reports a failure after the beginning of the answer. */
+  readonly cut: (exchange: ForwardedRequest, cause: string) => void
   readonly earlyHints: boolean
 }
 
@@ -188,6 +190,7 @@ export class ForwardedExchange implements TargetHandler {
     if (response.headersSent) {
       this.#isOver = true
       noteUpstream(response, { error: code })
+      this.#context.cut(this, code)
       response.destroy()
     } else if (this.#mayRepeat(code)) {
       this.#isRepeated = true

@@ -167,6 +167,20 @@ describe('a target that fails', () => {
     await server.exited
   })
 
+  test('is named in the log if it fails within its answer', async () => {
+    const target = await startTarget((_request, socket) => {
+      socket.end('HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\npart')
+    })
+    const server = spawnCommand([directory, '--port', '0', '--proxy', `/api=${target.url}`])
+    const { port } = await server.listening
+    await expect(rawRequest(port, { target: '/api/x' })).rejects.toThrow('closed after')
+    expect(server.complaints()).toBe(
+      `serve-dist: the target of the rule /api/* failed within its answer: ${target.url}: other side closed\n`,
+    )
+    server.child.kill()
+    await server.exited
+  })
+
   test('works again when it is back', async () => {
     const port = await freePort()
     const server = await serveRule(`http://127.0.0.1:${port}`)

@@ -393,7 +393,7 @@ describe('serve-dist', () => {
     [['check', '--unlisted', 'warn'], "option '--unlisted' was removed: use --force"],
     [
       ['explain', '/', '--csp'],
-      'option \'--csp\' belongs to the server. For "explain", write the rule csp in',
+      'option \'--csp\' belongs to the server. For "explain", set the variable CSP, or write the rule csp in',
     ],
     [['check', '--verify'], `option '--verify' belongs to the server. Remove it: "check" does not have it.`],
     [
