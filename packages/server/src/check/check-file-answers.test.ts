@@ -121,10 +121,23 @@ describe('checkFileAnswers', () => {
       await pageOf({ headers: { '**': { 'Content-Security-Policy': policy } } }),
     )
     const { 'content-security-policy': _lost, ...fields } = right.browser.fields
-    for (const more of [{}, { 'content-security-policy-report-only': policy }])
-      expect(found({ ...right, browser: { ...right.browser, fields: { ...fields, ...more } } })).toEqual([
-        'policy-lost',
-      ])
+    const withFields = (more: Record<string, string>): FileAnswers => ({
+      ...right,
+      browser: { ...right.browser, fields: { ...fields, ...more } },
+      plain: { ...right.plain, fields: { ...fields, ...more } },
+      coded: new Map(),
+    })
+    expect(checkFileAnswers(withFields({}))).toContainEqual({
+      code: 'policy-lost',
+      path: '/',
+      detail: 'content-security-policy',
+    })
+    const reported = 'content-security-policy-report-only'
+    expect(checkFileAnswers(withFields({ [reported]: policy }))).toContainEqual({
+      code: 'policy-mode',
+      path: '/',
+      detail: reported,
+    })
   })
 
   test('accepts a page in a cache if a rule of the build allows it', async () => {

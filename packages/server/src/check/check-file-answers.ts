@@ -163,8 +163,12 @@ export function freshnessLifetimeSeconds(cacheControl: string | undefined): numb
   return seconds === undefined ? heuristicSeconds : Number(seconds)
 }
 
+/** The fields of an enforced and of a reported policy. */
+const policyFields: readonly string[] = ['content-security-policy', 'content-security-policy-report-only']
+
 /** Headers with a check of their own, and headers of the connection. */
 const fieldsCheckedElsewhere: ReadonlySet<string> = new Set([
+  ...policyFields,
   'accept-ranges',
   'cache-control',
   'content-encoding',
@@ -185,13 +189,12 @@ function checkFields({ resource, path, all }: CheckedAnswers): SiteObservation[]
     found.push({ code: 'media-type', path, detail: other.fields['content-type'] ?? 'no type' })
   for (const name of expectedFields(resource).keys()) {
     const isLost = !fieldsCheckedElsewhere.has(name) && all.some(({ fields }) => !Object.hasOwn(fields, name))
-    const code = name.startsWith('content-security-policy') ? 'policy-lost' : 'field-lost'
-    if (isLost) found.push({ code, path, detail: name })
+    if (isLost) found.push({ code: 'field-lost', path, detail: name })
   }
   return found
 }
 
-/** Finds a policy that differs from the build's, or a second policy. */
+/** Finds a policy that is missing, has another mode, or differs from the build's, or a second policy. */
 function checkPolicy({
   resource,
   path,
@@ -204,16 +207,22 @@ function checkPolicy({
       .map((directive) => directive.trim())
       .filter((directive) => !left.includes(directive.split(' ')[0] ?? ''))
       .join('; ')
-  return ['content-security-policy', 'content-security-policy-report-only'].flatMap(
-    (name): SiteObservation[] => {
-      const wanted = expectedFields(resource).get(name)
-      const isOther = ({ fields }: SiteResponse): boolean => {
-        const value = fields[name]
-        return typeof value === 'string' && directivesOf(value) !== directivesOf(wanted ?? '')
-      }
-      return wanted !== undefined && all.some(isOther) ? [{ code: 'policy-changed', path, detail: name }] : []
-    },
-  )
+  return policyFields.flatMap((name): SiteObservation[] => {
+    const wanted = expectedFields(resource).get(name)
+    if (wanted === undefined) return []
+    const isOther = ({ fields }: SiteResponse): boolean => {
+      const value = fields[name]
+      return typeof value === 'string' && directivesOf(value) !== directivesOf(wanted)
+    }
+    if (all.some(isOther)) return [{ code: 'policy-changed', path, detail: name }]
+    if (all.every(({ fields }) => Object.hasOwn(fields, name))) return []
+    const arrived = policyFields.find((field) => all.every(({ fields }) => Object.hasOwn(fields, field)))
+    return [
+      arrived === undefined
+        ? { code: 'policy-lost', path, detail: name }
+        : { code: 'policy-mode', path, detail: arrived },
+    ]
+  })
 }
 
 /** Finds a cache that may send the delta of one visitor to another. */

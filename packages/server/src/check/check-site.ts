@@ -147,7 +147,7 @@ function isOfOtherBuild({ code }: SiteObservation): boolean {
 /** Another build may also have other rules. */
 function mayBeOfOtherBuild(observation: SiteObservation): boolean {
   return (
-    isOfOtherBuild(observation) || observation.code === 'field-lost' || observation.code === 'policy-lost'
+    isOfOtherBuild(observation) || ['field-lost', 'policy-lost', 'policy-mode'].includes(observation.code)
   )
 }
 

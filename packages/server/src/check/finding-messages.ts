@@ -41,6 +41,7 @@ export type SiteFindingCode =
   | 'media-type'
   | 'field-lost'
   | 'policy-lost'
+  | 'policy-mode'
   | 'policy-changed'
 
 const oldPages = 'After a deployment, visitors continue with the old page, and its scripts may be gone'
@@ -284,8 +285,14 @@ export const findingMessages: Readonly<Record<SiteFindingCode, FindingMessage>> 
   'policy-lost': {
     level: 'warning',
     what: '{details} of {names} did not arrive',
-    cost: 'Browsers run code that the build forbids',
-    mend: 'If the server has --csp, set the variable CSP to the same mode for the check. Else do not remove the header',
+    cost: 'Browsers do not apply the policy of the build',
+    mend: 'If the server has --csp off, set the variable CSP to off for the check. Else do not remove the header',
+  },
+  'policy-mode': {
+    level: 'warning',
+    what: 'the policy of {names} arrived as {details}',
+    cost: 'The check expects the other mode',
+    mend: "Set the variable CSP to the server's mode for the check, or unset it if the server has neither CSP nor --csp",
   },
   'policy-changed': {
     level: 'error',

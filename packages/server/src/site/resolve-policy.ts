@@ -63,7 +63,7 @@ export function resolvePolicy(
       rules: counting,
       from: rules
         .filter(({ csp }) => csp !== undefined && csp !== false)
-        .map((each) => (each === serving ? 'the plugin' : 'serve-dist.config or --csp')),
+        .map((each) => (each === serving ? 'the plugin' : 'serve-dist.config, --csp or CSP')),
       valueFor: createContentSecurityPolicy({
         rules: counting,
         build,

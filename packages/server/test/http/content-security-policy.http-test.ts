@@ -140,15 +140,15 @@ describe('explain of a policy', () => {
   test.each([
     [
       '/',
-      `csp of the plugin and serve-dist.config or --csp; hashes of the inline code of this page: '${hash}', '${other}'`,
+      `csp of the plugin and serve-dist.config, --csp or CSP; hashes of the inline code of this page: '${hash}', '${other}'`,
     ],
     [
       '/about',
-      'csp of the plugin and serve-dist.config or --csp; no hashes, because nothing inline in this page needs one',
+      'csp of the plugin and serve-dist.config, --csp or CSP; no hashes, because nothing inline in this page needs one',
     ],
     [
       '/assets/worker.js',
-      'csp of the plugin and serve-dist.config or --csp; no hashes, because the file is not a page',
+      'csp of the plugin and serve-dist.config, --csp or CSP; no hashes, because the file is not a page',
     ],
   ])('reports for %s the source of the policy, and the hashes of the page', async (target, why) => {
     const directory = await buildWith((manifest) => ({ ...withHashes(manifest), serving: { csp: true } }))
