@@ -1,4 +1,5 @@
-import { groupDigits, pluralize } from '@serve-dist/foundation/text/pluralize'
+import { groupDigits } from '@serve-dist/foundation/text/group-digits'
+import { pluralize } from '@serve-dist/foundation/text/pluralize'
 import type { Manifest } from '@serve-dist/manifest'
 import { formatChange, formatSize } from '../builds/format-values.ts'
 import { codings, type FileKind, fileKindOf, sizesOf, sumOfKind } from '../builds/sizes.ts'

@@ -1,3 +1,4 @@
+import { groupDigits } from '@serve-dist/foundation/text/group-digits'
 import { documentUrl } from '@serve-dist/foundation/text/document-url'
 import type { BuildComparison } from './compare-builds.ts'
 
@@ -20,6 +21,6 @@ export function suggestChunkImportMap({ files }: BuildComparison): string | unde
     ofOldSize.length * 2 > renamed.length &&
     renamed.length * 4 >= scripts.length
   return isSuggested
-    ? `${ofOldSize.length} of ${renamed.length} renamed scripts have their old size: probably only names of imports changed. Vite's build.chunkImportMap avoids this: ${documentUrl('deploys')}`
+    ? `${groupDigits(ofOldSize.length)} of ${groupDigits(renamed.length)} renamed scripts have their old size: probably only names of imports changed. Vite's build.chunkImportMap avoids this: ${documentUrl('deploys')}`
     : undefined
 }

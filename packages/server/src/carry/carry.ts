@@ -25,12 +25,12 @@ import { digestFile } from '../files/digest-file.ts'
 import { closeDescriptor, openRegularFile } from '../files/open-regular-file.ts'
 import { readOptional } from '../files/read-optional.ts'
 import { encodePath } from '../protocol/request-path.ts'
-import { createFile } from './create-file.ts'
 import { decodeFile, largestDecoded } from './decode-file.ts'
 import { type CarriedDeltas, type CarriedFiles, makeCarriedDeltas } from './make-carried-deltas.ts'
-import { openSite, type WantedBlob } from './open-site.ts'
+import { openSite, placeOf, type WantedBlob } from './open-site.ts'
 import { selectBuilds } from './select-builds.ts'
 import { siteInvalid, siteUnavailable } from './site-errors.ts'
+import { writeReplacement } from './write-replacement.ts'
 
 export interface CarryOptions {
   readonly address: URL
@@ -59,7 +59,7 @@ export interface CarrySummary {
   readonly files: number
   /** The bytes of files and variants. */
   readonly bytes: number
-  /** The bytes that the folder lacked. */
+  /** The bytes that were downloaded. */
   readonly downloadedBytes: number
   /** Whether the site serves this build, and no earlier ones. */
   readonly isSameBuild: boolean
@@ -145,8 +145,13 @@ async function carryAlone(
       const file = join(folder, sha256)
       if (found.has(sha256) && (await isIntact(file, blob))) there.add(sha256)
       else if (gzip !== undefined && there.has(gzip)) {
-        const bytes = await decodeFile({ name, variant: join(folder, gzip), size, sha256 })
-        await createFile(file, (descriptor) => writeFileSync(descriptor, bytes))
+        const bytes = await decodeFile({
+          place: placeOf(address, mount + name),
+          variant: join(folder, gzip),
+          size,
+          sha256,
+        })
+        await writeReplacement(file, (descriptor) => writeFileSync(descriptor, bytes))
         there.add(sha256)
       } else {
         if (await site.download({ ...blob, path: mount + encodePath(name) }, file)) there.add(sha256)

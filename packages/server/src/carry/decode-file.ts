@@ -6,14 +6,14 @@ import { siteInvalid } from './site-errors.ts'
 
 /** A gzip variant in the folder, and the file that it must decode to. */
 export interface DecodedFile {
-  /** The path of the file in its build, for messages. */
-  readonly name: string
+  /** The address of the file, for messages. */
+  readonly place: string
   readonly variant: string
   readonly size: number
   readonly sha256: string
 }
 
-/** The largest file in bytes that is decoded. Decoding happens in memory, and blocks for 7 ms (AMD EPYC). */
+/** The largest file in bytes that is decoded. Decoding happens in memory, and blocks for 7 ms (AMD EPYC), or 44 ms for a hostile variant. */
 export const largestDecoded: number = 2 ** 20
 
 /**
@@ -21,16 +21,17 @@ export const largestDecoded: number = 2 ** 20
  *
  * @throws OperatorError `SD_SITE_INVALID`, before more than the bytes of the file are decoded.
  */
-export async function decodeFile({ name, variant, size, sha256 }: DecodedFile): Promise<Buffer> {
-  // Synchronous calls take a fraction of the CPU time. Signals and timers have their turn between two files.
+export async function decodeFile({ place, variant, size, sha256 }: DecodedFile): Promise<Buffer> {
+  // Synchronous calls take a fraction of the CPU time. Signals and timers have their turn after a few files.
   await setImmediate()
   const encoded = readFileSync(variant)
   try {
     const bytes = gunzipSync(encoded, { maxOutputLength: size })
     if (bytes.length === size && sha256Of(bytes) === sha256) return bytes
   } catch {
-    // The message below has the fix.
+    // The variant is not gzip, or too large.
   }
-  const place = name.slice(0, 200)
-  throw siteInvalid(`${place}: its gzip variant does not decode to the digest and size of the file.`)
+  throw siteInvalid(
+    `${place}: its gzip variant does not decode to the digest and size of the file. Check what changes the files of the site, or deploy it again.`,
+  )
 }

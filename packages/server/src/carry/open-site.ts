@@ -6,8 +6,8 @@ import { urlToHttpOptions } from 'node:url'
 import { formatBytes } from '@serve-dist/foundation/text/byte-size'
 import { reasonOf } from '@serve-dist/foundation/files/file-error'
 import { type ContentCoding, largestKeptList, OperatorError } from '@serve-dist/manifest'
-import { createFile } from './create-file.ts'
 import { siteInvalid, siteUnavailable } from './site-errors.ts'
+import { writeReplacement } from './write-replacement.ts'
 
 /** How to connect to a site. */
 export interface SiteAccess {
@@ -94,13 +94,9 @@ export function openSite({ address, fields, concurrency, signal }: SiteAccess): 
     }
   }
 
-  function placeOf(path: string): string {
-    return `${address.origin}${path}`.slice(0, longestAddress)
-  }
-
   function unreachable(path: string, error: unknown): OperatorError {
     return siteUnavailable(
-      `${placeOf(path)}: ${reasonOf(error)}. Check the URL and that the site runs.`,
+      `${placeOf(address, path)}: ${reasonOf(error)}. Check the URL and that the site runs.`,
       error,
     )
   }
@@ -123,9 +119,9 @@ export function openSite({ address, fields, concurrency, signal }: SiteAccess): 
       response.on('data', (chunk: Buffer) => {
         try {
           read += chunk.length
-          if (read > size) throw siteInvalid(`${placeOf(path)} has more than ${formatBytes(size)}.`)
+          if (read > size) throw siteInvalid(`${placeOf(address, path)} has more than ${formatBytes(size)}.`)
           if (socket.bytesRead - before > 2 * read + mostFraming)
-            throw siteInvalid(`${placeOf(path)} arrives in chunks of a few bytes.`)
+            throw siteInvalid(`${placeOf(address, path)} arrives in chunks of a few bytes.`)
           take(chunk)
         } catch (error) {
           reject(error)
@@ -142,7 +138,7 @@ export function openSite({ address, fields, concurrency, signal }: SiteAccess): 
 
   /** Returns the coding of a 200. */
   function codingOf({ statusCode = 0, headers }: IncomingMessage, path: string): string {
-    const place = placeOf(path)
+    const place = placeOf(address, path)
     if (statusCode >= 300 && statusCode < 400) {
       const target = headers.location?.slice(0, 200) ?? 'no location'
       throw siteInvalid(`${place} redirects to ${target}. Pass the address of the site itself.`)
@@ -165,7 +161,8 @@ export function openSite({ address, fields, concurrency, signal }: SiteAccess): 
         // Many servers answer each unknown path with a page.
         const isPage = statusCode === 200 && /^text\/html\b/i.test(headers['content-type'] ?? '')
         if (statusCode === 404 || isPage) return undefined
-        if (codingOf(response, path) !== 'identity') throw siteInvalid(`${placeOf(path)} is compressed.`)
+        if (codingOf(response, path) !== 'identity')
+          throw siteInvalid(`${placeOf(address, path)} is compressed.`)
         // A list of chunks would take much more memory, because a chunk may have one byte.
         const bytes = Buffer.allocUnsafe(largestKeptList)
         let length = 0
@@ -175,7 +172,7 @@ export function openSite({ address, fields, concurrency, signal }: SiteAccess): 
         try {
           return new TextDecoder('utf-8', { fatal: true }).decode(bytes.subarray(0, length))
         } catch {
-          throw siteInvalid(`${placeOf(path)} is not UTF-8.`)
+          throw siteInvalid(`${placeOf(address, path)} is not UTF-8.`)
         }
       })
     },
@@ -185,18 +182,23 @@ export function openSite({ address, fields, concurrency, signal }: SiteAccess): 
         const found = codingOf(response, path)
         if (found !== coding && coding !== 'identity') return false
         const digest = createHash('sha256')
-        await createFile(file, async (descriptor) => {
+        await writeReplacement(file, async (descriptor) => {
           const read = await readBody(response, blob, (chunk) => {
             digest.update(chunk)
             writeFileSync(descriptor, chunk)
           })
           if (found !== coding || read !== blob.size || digest.digest('hex') !== sha256)
-            throw siteInvalid(`${placeOf(path)} (${coding}) does not match its digest and size.`)
+            throw siteInvalid(`${placeOf(address, path)} (${coding}) does not match its digest and size.`)
         })
         return true
       }),
     close: () => agent.destroy(),
   }
+}
+
+/** Returns an address for messages. */
+export function placeOf({ origin }: URL, path: string): string {
+  return `${origin}${path}`.slice(0, longestAddress)
 }
 
 /** Resolves with the head of the response. Later errors are those of its body. */

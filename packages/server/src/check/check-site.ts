@@ -1,3 +1,4 @@
+import { groupDigits } from '@serve-dist/foundation/text/group-digits'
 import { OperatorError } from '@serve-dist/manifest'
 import { forEachConcurrently } from '@serve-dist/foundation/concurrency/for-each-concurrently'
 import { pluralize } from '@serve-dist/foundation/text/pluralize'
@@ -174,7 +175,7 @@ function foldObservationsOfOtherBuild(
 ): SiteObservation[] {
   const others = observations.filter(isOfOtherBuild)
   if (!isOther && (others.length < 3 || others.length * 2 <= files)) return [...observations]
-  const differing = `${others.length} of ${pluralize(files, 'file')} differ or are missing`
+  const differing = `${groupDigits(others.length)} of ${pluralize(files, 'file')} differ or are missing`
   const detail = others.length === 0 ? 'the build id is another one' : differing
   return [
     base === undefined

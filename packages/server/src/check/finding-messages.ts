@@ -287,6 +287,10 @@ export const findingMessages: Readonly<Record<SiteFindingCode, FindingMessage>> 
     what: '{details} of {names} did not arrive',
     cost: 'Browsers do not apply the policy of the build',
     mend: 'If the server has --csp off, set the variable CSP to off for the check. Else do not remove the header',
+    by: {
+      nginx:
+        'remove proxy_hide_header, or set the variable CSP to off for the check if the server has --csp off',
+    },
   },
   'policy-mode': {
     level: 'warning',

@@ -1,3 +1,4 @@
+import { groupDigits } from '@serve-dist/foundation/text/group-digits'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { pluralize } from '@serve-dist/foundation/text/pluralize'
@@ -85,7 +86,7 @@ async function checkAddress(target: string, flags: CheckFlags): Promise<CheckRep
     concurrency,
     onPlan(plan) {
       requests = plan.requests
-      const files = `${plan.targets.length} of ${pluralize(plan.files, 'file')}`
+      const files = `${groupDigits(plan.targets.length)} of ${pluralize(plan.files, 'file')}`
       const cost = `up to ${pluralize(requests, 'request')}, ${formatBytes(plan.bytes)}, ${concurrency} at a time`
       const line = `checking ${address.href} with ${files} of ${build}: ${cost}`
       stderr.write(`${wrapText(line, terminalWidth(stderr))}\n`)

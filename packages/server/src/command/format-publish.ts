@@ -1,4 +1,5 @@
-import { groupDigits, pluralize } from '@serve-dist/foundation/text/pluralize'
+import { groupDigits } from '@serve-dist/foundation/text/group-digits'
+import { pluralize } from '@serve-dist/foundation/text/pluralize'
 import { joinFirstNames } from '@serve-dist/foundation/text/join-first-names'
 import { shortId } from '@serve-dist/foundation/text/short-id'
 import { formatBytes } from '@serve-dist/foundation/text/byte-size'
@@ -44,7 +45,9 @@ function formatDownload({ files, bytes, bytesWithDeltas, changes }: Download, wi
   return [
     `${most}; ${formatBytes(bytesWithDeltas)} with deltas (Chromium)`,
     ...layOutTable([head, ...rows], { colors: false, width: width - 4 }).map((line) => `    ${line}`),
-    ...(shown.length > mostRows ? [`    … and ${shown.length - mostRows} more (--json has all)`] : []),
+    ...(shown.length > mostRows
+      ? [`    … and ${groupDigits(shown.length - mostRows)} more (--json has all)`]
+      : []),
   ]
 }
 

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { groupDigits, pluralize } from '@serve-dist/foundation/text/pluralize'
+import { groupDigits } from '@serve-dist/foundation/text/group-digits'
+import { pluralize } from '@serve-dist/foundation/text/pluralize'
 import { escapeMessage } from '@serve-dist/foundation/text/escape-invisible'
 import { formatBytes } from '@serve-dist/foundation/text/byte-size'
 import { carriedListPath, manifestPath } from '@serve-dist/manifest'

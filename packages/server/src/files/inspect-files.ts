@@ -1,3 +1,4 @@
+import { pluralize } from '@serve-dist/foundation/text/pluralize'
 import { hasErrorCode, isNotFoundError, reasonOf } from '@serve-dist/foundation/files/file-error'
 import { manifestPath, OperatorError, shellWord } from '@serve-dist/manifest'
 import { realpathSync, statSync } from 'node:fs'
@@ -109,15 +110,14 @@ interface FileProblem {
  * copy.
  */
 function differing(root: string, problems: readonly FileProblem[], cure: string): OperatorError {
-  const one = problems.length === 1
   const lines = problems.map(({ path, text }) => `  ${path}: ${text}`).toSorted()
   if (problems.every(({ isUnreadable }) => isUnreadable)) {
     const user = process.getuid === undefined ? 'this user' : `the user with the id ${process.getuid()}`
-    const count = one ? '1 file' : `${problems.length} files`
+    const count = pluralize(problems.length, 'file')
     const problem = `${root}: ${user} cannot read ${count}. Make the folder readable: chmod -R a+rX`
     return new OperatorError('SD_FOLDER_UNREADABLE', [`${problem} ${shellWord(root)}`, ...lines])
   }
-  const count = one ? '1 file differs' : `${problems.length} files differ`
+  const count = pluralize(problems.length, 'file differs', 'files differ')
   const newer = problems.filter(({ path }) => isNewer(root, path)).length
   const cause =
     newer === 0

@@ -1,4 +1,4 @@
-import { rm } from 'node:fs/promises'
+import { cp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { manifestPath, OperatorError, stateDirectory } from '@serve-dist/manifest'
 import { precompress } from '@serve-dist/precompress'
@@ -52,6 +52,13 @@ describe('a folder without its manifest', () => {
         `  Run: npx serve-dist ${directory}`,
       ])
     }
+  })
+
+  test('is refused as a build without its manifest if the build above does not list it', async () => {
+    const above = await buildFixture(built)
+    await cp(await buildFixture(built), join(above, 'copy'), { recursive: true })
+    await rm(join(above, 'copy', stateDirectory), { recursive: true })
+    expect((await refusalOf(join(above, 'copy')))?.code).toBe('SD_MANIFEST_LOST')
   })
 
   test.each<[string, FixtureFiles]>([

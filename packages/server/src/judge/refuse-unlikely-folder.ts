@@ -1,5 +1,6 @@
-import { type Dirent, existsSync, readdirSync } from 'node:fs'
-import { basename, join, posix, resolve } from 'node:path'
+import { groupDigits } from '@serve-dist/foundation/text/group-digits'
+import { type Dirent, existsSync, readdirSync, readFileSync } from 'node:fs'
+import { basename, dirname, join, posix, relative } from 'node:path'
 import { documentUrl } from '@serve-dist/foundation/text/document-url'
 import { pluralize } from '@serve-dist/foundation/text/pluralize'
 import {
@@ -10,6 +11,7 @@ import {
   manifestPath,
   mediaTypeOf,
   OperatorError,
+  parseManifest,
   recordPath,
   shellWord,
 } from '@serve-dist/manifest'
@@ -158,9 +160,9 @@ function refuseLostManifest(folder: Folder, { files }: FolderNames): void {
   })
   const [first] = compressed
   if (first === undefined) return
-  const above = buildAbove(folder)
+  const above = buildAbove(folder.root, first)
   if (above !== undefined)
-    refuseFolder(folder, 'the folder is a part of a build.', [`  Run: ${commandFor(folder, above)}`])
+    refuseFolder(folder, 'the folder is a part of a build.', [`  Run: npx serve-dist ${shellWord(above)}`])
   const { directory, root } = folder
   const found = pluralize(compressed.length, 'file has', 'files have')
   throw new OperatorError('SD_MANIFEST_LOST', [
@@ -176,14 +178,26 @@ function refuseLostManifest(folder: Folder, { files }: FolderNames): void {
   ])
 }
 
-/** Returns the nearest folder above that has a manifest, as a relative path. */
-function buildAbove({ root }: Folder): string | undefined {
-  let above = '..'
-  while (resolve(root, above) !== resolve(root, above, '..')) {
-    if (existsSync(manifestPathIn(join(root, above)))) return above
-    above += '/..'
+/** Returns the nearest folder above whose manifest lists a file of the folder. */
+function buildAbove(root: string, file: string): string | undefined {
+  for (
+    let [below, above] = [root, dirname(root)];
+    above !== below;
+    [below, above] = [above, dirname(above)]
+  ) {
+    const path = relative(above, join(root, file)).replaceAll('\\', '/')
+    if (listsFile(manifestPathIn(above), path)) return above
   }
   return undefined
+}
+
+function listsFile(manifest: string, path: string): boolean {
+  try {
+    return parseManifest(readFileSync(manifest, 'utf8')).files.some((file) => file.path === path)
+  } catch {
+    // It has none, or no readable one.
+    return false
+  }
 }
 
 /** Refuses `dist` if the build is `dist/client`. */
@@ -194,7 +208,7 @@ function refuseFolderAbove(folder: Folder, { builds }: FolderNames): void {
   const likely = [...new Set([...usual, ...builds])]
   refuseFolder(folder, `the folder has no manifest, but ${found} one.`, [
     ...likely.slice(0, 3).map((path) => `  Run: ${commandFor(folder, path)}`),
-    ...(likely.length > 3 ? [`  and ${likely.length - 3} more`] : []),
+    ...(likely.length > 3 ? [`  and ${groupDigits(likely.length - 3)} more`] : []),
   ])
 }
 

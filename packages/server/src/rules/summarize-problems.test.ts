@@ -9,6 +9,6 @@ describe('summarizeProblems', () => {
 
   test('joins many problems into one text', () => {
     const many = Array.from({ length: 100_000 }, (_, index) => `p${index}`)
-    expect(summarizeProblems(many)).toEqual(['p0\n  p1\n  p2\n  99997 more problems like these'])
+    expect(summarizeProblems(many)).toEqual(['p0\n  p1\n  p2\n  99,997 more problems like these'])
   })
 })

@@ -9,6 +9,7 @@ import { normalizeTarget } from './normalize-target.ts'
 import { trackConnections } from './track-connections.ts'
 import type { RequestListener, Transport, TransportOptions } from './transport.ts'
 import { offerContinue } from '../send/continue.ts'
+import { runWhenWritable } from '../send/run-when-writable.ts'
 
 /** Creates a transport for HTTP/1.1 over TCP with limits for clients. */
 export function createHttpTransport(
@@ -25,8 +26,11 @@ export function createHttpTransport(
   let takesUploads = false
   /** Connections that close after a running answer; later requests are not answered (RFC 9112 §9.6). */
   const ending = new WeakSet<Socket>()
-  /** The last answers on their connections that a 100 may precede. Without the 100, Node closes the connection after them. */
-  const expected = new WeakMap<Socket, ServerResponse>()
+  /**
+   * Connections with a request that expects a 100. If its answer comes without the 100, Node closes the connection after it.
+   * So later requests wait for their turn.
+   */
+  const oneByOne = new WeakSet<Socket>()
 
   const refusals = {
     400: createRefusingListener(400, watcher),
@@ -38,16 +42,17 @@ export function createHttpTransport(
     tracker.track(response)
     refusals[status](request, response)
   }
-  /** Returns whether the listener may answer a request; otherwise it rejects or drops the request. */
-  const admits = (request: IncomingMessage, response: ServerResponse): boolean => {
-    const { socket } = request
-    const last = expected.get(socket)
-    const isLast = last?.headersSent === true && !last.shouldKeepAlive
-    // The client would not get the answer.
-    if (ending.has(socket) || isLast || !socket.writable) return false
-    const refusal = refusalOf(request)
-    if (refusal !== undefined) refuse(request, response, refusal)
-    return refusal === undefined
+  /** Calls `act` if the listener may answer a request; otherwise it rejects or drops the request. */
+  const admit = (request: IncomingMessage, response: ServerResponse, act: () => void): void => {
+    const begin = (): void => {
+      // The client would not get the answer.
+      if (ending.has(request.socket) || !request.socket.writable) return
+      const refusal = refusalOf(request)
+      if (refusal === undefined) act()
+      else refuse(request, response, refusal)
+    }
+    if (oneByOne.has(request.socket)) runWhenWritable(response, begin)
+    else begin()
   }
   const answer = (request: IncomingMessage, response: ServerResponse): void => {
     tracker.track(response)
@@ -67,7 +72,7 @@ export function createHttpTransport(
       server.listenerCount('upgrade') > 0 && asksForWebSocket(request),
   }
   const answerAdmitted: RequestListener = (request, response) => {
-    if (admits(request, response)) answer(request, response)
+    admit(request, response, () => answer(request, response))
   }
   const server: Server = createServer(options, answerAdmitted)
   const takeUpgrades = (): void => {
@@ -82,23 +87,21 @@ export function createHttpTransport(
     server.requestTimeout = limits.uploadTimeout
   }
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
-    if (!admits(request, response)) return
-    if (expectationsOf(request).some((expectation) => expectation !== '100-continue')) {
-      refuse(request, response, 417)
-      return
-    }
-    if (takesUploads) {
-      expected.set(request.socket, response)
-      offerContinue(response, () => response.writeContinue())
-    }
-    answer(request, response)
-    // Nobody reads the body. Node announces the end of the connection with the answer.
-    if (!takesUploads) ending.add(request.socket)
+    oneByOne.add(request.socket)
+    admit(request, response, () => {
+      if (expectationsOf(request).some((expectation) => expectation !== '100-continue')) {
+        refuse(request, response, 417)
+        return
+      }
+      if (takesUploads) offerContinue(response, () => response.writeContinue())
+      answer(request, response)
+    })
   })
   server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
-    if (!admits(request, response)) return
-    if (expectationsOf(request).length > 0) refuse(request, response, 417)
-    else answer(request, response)
+    admit(request, response, () => {
+      if (expectationsOf(request).length > 0) refuse(request, response, 417)
+      else answer(request, response)
+    })
   })
   const tracker = trackConnections(server, {
     takesUploads: () => takesUploads,

@@ -43,7 +43,7 @@ function listedFiles(of: SiteFiles, more: Partial<ListedFile> = {}): ListedFile[
 }
 
 /** Lists a file with a gzip variant, which may be another content. */
-function listedWithGzip(path: string, text: string, gzip = gzipSync(text)): ListedFile {
+function listedWithGzip(path: string, text: string, gzip: Buffer = gzipSync(text)): ListedFile {
   const variants = [{ coding: 'gzip', size: gzip.length, sha256: sha256Of(gzip) } as const]
   return { path, size: text.length, sha256: sha256Of(text), variants }
 }
@@ -327,6 +327,7 @@ describe('a file with a gzip variant', () => {
 })
 
 describe('a site that sends something else', () => {
+  const bomb = gzipSync(Buffer.alloc(900_000_000))
   const gzipOf = (content: Buffer): SiteOptions => ({
     list: listOf([{ files: [listedWithGzip('assets/a-1.js', 'x'.repeat(3000), content)] }]),
     answer: ({ url }, response) =>
@@ -502,24 +503,11 @@ describe('a site that sends something else', () => {
       { list: `[${Array.from({ length: 1_000_000 }, (_, n) => `"${n.toString(36)}"`).join()}]` },
     ],
     [
-      'a gzip variant of another file',
-      gzipOf(gzipSync('y'.repeat(3000))),
-      /does not decode to the digest and size/,
-    ],
-    [
-      'a gzip variant of a shorter file',
-      gzipOf(gzipSync('x'.repeat(2999))),
-      /does not decode to the digest and size/,
-    ],
-    [
       'a gzip variant that expands',
-      gzipOf(gzipSync(Buffer.alloc(1_000_000))),
-      /does not decode to the digest and size/,
-    ],
-    [
-      'a gzip variant that is not gzip',
-      gzipOf(Buffer.from('x'.repeat(100))),
-      /does not decode to the digest and size/,
+      {
+        ...gzipOf(bomb),
+        list: listOf([{ files: [listedWithGzip('assets/a-1.js', 'x'.repeat(2 ** 20), bomb)] }]),
+      },
     ],
     ['an endless list', { answer: (_request, response) => endless(response) }],
     ['many chunks of one byte', { answer: (_request, response) => manyChunks(response) }],

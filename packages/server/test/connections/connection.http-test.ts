@@ -7,7 +7,7 @@ import { compressibleText } from '../support/compressible-text.ts'
 import { dialTls } from '../support/dial-tls.ts'
 import { writeCertificate } from '../support/make-certificate.ts'
 import { type Connection, openConnection } from '../support/open-connection.ts'
-import { formatRequest } from '../support/raw-request.ts'
+import { formatRequest, rawRequest } from '../support/raw-request.ts'
 import { requestTwice } from '../support/request-twice.ts'
 import { type StartedServer, startServer } from '../support/start-server.ts'
 
@@ -30,12 +30,19 @@ beforeAll(async () => {
   streamed = await startServer(directory, { site: { memoryBudget: 0 } })
   encrypted = await startServer(directory, { tls: await writeCertificate() })
   const modules = await writeFixture({
-    'entry.mjs': `export default (request, response) => {
-      if (request.url === '/late') setTimeout(() => response.end(), 50)
-      else request.pipe(response)
-    }`,
+    'entry.mjs': `
+const seen = []
+let noteLate
+const late = new Promise((resolve) => { noteLate = resolve })
+export default async (request, response) => {
+  seen.push(request.url)
+  if (request.url === '/late') noteLate(response)
+  else if (request.url === '/seen') response.end(seen.join())
+  else if (request.url === '/release') (await late).end(() => response.end())
+  else request.pipe(response)
+}`,
   })
-  uploads = await startServer(directory, { ssr: join(modules, 'entry.mjs') })
+  uploads = await startServer(directory, { ssr: join(modules, 'entry.mjs'), site: { memoryBudget: 0 } })
 })
 
 /** Fails unless the connection answers one more request correctly. */
@@ -293,11 +300,25 @@ describe('Expect', () => {
         `${formatRequest({ method: 'POST', target: '/upload', fields })}12345` +
         formatRequest({ target: '/small.js' }),
     )
+    await rawRequest(uploads.port, { target: '/release' })
     const statuses = []
     for (let index = 0; index < 4; index += 1) statuses.push((await connection.receive()).status)
     expect(statuses).toEqual([200, 100, 200, 200])
     await expectUsable(connection)
     connection.socket.destroy()
+  })
+
+  test('does not pass on a request that arrived with it if its answer closes the connection', async () => {
+    const connection = await openConnection(uploads.port)
+    const fields = { Expect: '100-continue' }
+    connection.send(
+      formatRequest({ target: '/large.js', fields }) + formatRequest({ method: 'POST', target: '/unseen' }),
+    )
+    const response = await connection.receive()
+    expect([response.status, response.field('Connection')]).toEqual([200, 'close'])
+    expect(await connection.rest()).toHaveLength(0)
+    const seen = await rawRequest(uploads.port, { target: '/seen' })
+    expect(seen.body.toString().split(',')).not.toContain('/unseen')
   })
 
   test.each(['the-unexpected', '100-continue, x', 'x, 100-continue', '100-continue;x=1'])(

@@ -279,9 +279,9 @@ describe('_headers and _redirects', () => {
     const { user } = process.cpuUsage(before)
     expect(user / 1e6).toBeLessThan(10)
     expect(warnings).toEqual([
-      'the rules of _headers for /none/0, /none/1, /none/2 and 99997 more match no file of the build',
+      'the rules of _headers for /none/0, /none/1, /none/2 and 99,997 more match no file of the build',
       expect.stringMatching(
-        /^the redirect of \/gone\/0 is ignored: .*\n {2}99997 more problems like these$/s,
+        /^the redirect of \/gone\/0 is ignored: .*\n {2}99,997 more problems like these$/s,
       ),
     ])
     const port = await startListener(createHandler(site))

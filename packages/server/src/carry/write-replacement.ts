@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto'
 import { closeSync, openSync, renameSync, rmSync } from 'node:fs'
 
 /**
- * Creates a file that appears complete or not at all. Synchronous calls take a fraction of the CPU time, and most files are
- * small.
+ * Writes a temporary file in parts, and renames it, so that the file appears complete or not at all. With `replaceFile`, whose
+ * calls are asynchronous, decoding a file takes as long as downloading it.
  *
- * @param write - receives the descriptor of a temporary file.
+ * @param write - receives the descriptor of the temporary file.
  */
-export async function createFile(
+export async function writeReplacement(
   file: string,
   write: (descriptor: number) => Promise<void> | void,
 ): Promise<void> {
