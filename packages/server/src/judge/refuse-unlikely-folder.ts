@@ -195,7 +195,7 @@ function listsFile(manifest: string, path: string): boolean {
   try {
     return parseManifest(readFileSync(manifest, 'utf8')).files.some((file) => file.path === path)
   } catch {
-    // It has none, or no readable one.
+    // The folder has no readable manifest.
     return false
   }
 }
