@@ -12,6 +12,8 @@ import { hasNative } from '../support/tested-engine.ts'
 const seed = Number(process.env['SERVE_DIST_SEED'])
 const seconds = Number(process.env['SERVE_DIST_SOAK_SECONDS'] ?? 100)
 const clients = 24
+/** The maximum number of parts in which the memory may grow by a tenth. */
+const parts = 3
 
 const ways: readonly (readonly [how: string, flags: readonly string[]])[] = [
   ['from memory', ['--engine', 'node']],
@@ -48,16 +50,21 @@ describe.skipIf(process.platform !== 'linux')(`random requests (SERVE_DIST_SEED=
       }
 
       const warmUp = await askHalf(seed + 1_000_000, Infinity)
-      const before = await settled(measure)
-      // If the machine was busy during the warm-up, further requests would allocate more memory.
-      const answers = await askHalf(seed, warmUp)
-      const after = await settled(measure)
-
-      console.log(`${warmUp} + ${answers} requests`, { before, after })
-      expect(answers).toBeGreaterThan(100)
-      expect(after.descriptors).toBeLessThanOrEqual(before.descriptors)
-      expect(after.heap).toBeLessThanOrEqual(before.heap * 1.1)
-      expect(after.rss).toBeLessThanOrEqual(before.rss * 1.1)
+      let [before, isStable] = [await settled(measure), false]
+      // The resident memory reaches its final size after thousands of requests: 70 MB instead of 62 for streamed files. A leak
+      // grows in each part.
+      for (let part = 0; part < parts && !isStable; part += 1) {
+        // If the machine was busy during the warm-up, further requests would allocate more memory.
+        const answers = await askHalf(seed + part * 2_000_000, warmUp)
+        const after = await settled(measure)
+        console.log(`${warmUp} + ${answers} requests`, { before, after })
+        expect(answers).toBeGreaterThan(100)
+        expect(after.descriptors).toBeLessThanOrEqual(before.descriptors)
+        expect(after.heap).toBeLessThanOrEqual(before.heap * 1.1)
+        isStable = after.rss <= before.rss * 1.1
+        before = after
+      }
+      expect(isStable).toBe(true)
       expect(complaints()).toBe('')
       child.kill('SIGTERM')
       expect((await exited).code).toBe(0)
