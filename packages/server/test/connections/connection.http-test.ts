@@ -52,6 +52,12 @@ async function expectUsable(connection: Connection): Promise<void> {
   expect([response.status, response.body.toString()]).toEqual([200, 'page'])
 }
 
+async function receiveStatuses(connection: Connection, count: number): Promise<number[]> {
+  const statuses = []
+  for (let index = 0; index < count; index += 1) statuses.push((await connection.receive()).status)
+  return statuses
+}
+
 describe.each([
   ['bodies in memory', () => held],
   ['bodies streamed', () => streamed],
@@ -286,9 +292,7 @@ describe('Expect', () => {
         `${formatRequest({ method: 'POST', target: '/upload', fields })}12345` +
         'GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n',
     )
-    const statuses = []
-    for (let index = 0; index < 4; index += 1) statuses.push((await connection.receive()).status)
-    expect(statuses).toEqual([200, 100, 200, 400])
+    expect(await receiveStatuses(connection, 4)).toEqual([200, 100, 200, 400])
     expect(await connection.rest()).toHaveLength(0)
   })
 
@@ -301,9 +305,7 @@ describe('Expect', () => {
         formatRequest({ target: '/small.js' }),
     )
     await rawRequest(uploads.port, { target: '/release' })
-    const statuses = []
-    for (let index = 0; index < 4; index += 1) statuses.push((await connection.receive()).status)
-    expect(statuses).toEqual([200, 100, 200, 200])
+    expect(await receiveStatuses(connection, 4)).toEqual([200, 100, 200, 200])
     await expectUsable(connection)
     connection.socket.destroy()
   })
