@@ -21,33 +21,39 @@ import { readRulesAsServed } from '../rules/read-rules.ts'
 
 /** Prints the answer to a request and the steps that lead to it. */
 export async function explainCommand(path: string, directory: string, flags: ExplainFlags): Promise<void> {
-  const { site, explained } = await explainRequest(path, directory, flags)
+  const target = toTarget(path)
+  const site = await loadExplainedSite(directory, flags)
+  const explained = await explainRequest(site, target, flags)
   const format = flags.json === true ? formatExplanationAsJson : formatExplanation
   const columns = flags.json === true ? undefined : terminalWidth(process.stdout)
   process.stdout.write(`${wrapText(format(site, explained), columns, '   ')}\n`)
 }
 
-/** Explains the answer that the server would send with the same flags. */
-export async function explainRequest(
-  path: string,
-  directory: string,
-  flags: ExplainFlags,
-): Promise<{ readonly site: Site; readonly explained: ExplainedAnswer }> {
-  const { method, header: given = [], envFile } = flags
-  const target = toTarget(path)
+/** Loads the site that the server would serve with the same flags, also if the server would not start. */
+export async function loadExplainedSite(directory: string, flags: ExplainFlags): Promise<Site> {
+  const { envFile } = flags
   const options = {
     rules: await readRulesAsServed(flags),
     // The steps report a file that the manifest does not list.
     unlisted: 'ignore',
     ...(envFile !== undefined && { envFile }),
   } as const
-  const site = await loadProtectedSite(directory, options).catch(async (error: unknown) => {
+  return loadProtectedSite(directory, options).catch(async (error: unknown) => {
     if (!(error instanceof OperatorError) || !explainableCodes.has(error.code)) throw error
     process.stderr.write(`serve-dist: warning: the server would not start:\n${error.message}\n`)
     return await loadSiteToInspect(directory, { ...options, noManifest: true })
   })
+}
+
+/** Explains the answer that the server would send with the same flags. */
+export async function explainRequest(
+  site: Site,
+  target: string,
+  flags: ExplainFlags,
+): Promise<ExplainedAnswer> {
+  const { method, header: given = [] } = flags
   const request = createRequestFieldsReader()({ method, url: target, rawHeaders: given.flat() })
-  return { site, explained: { request, given, ...(await explainAnswer(site, request, flags)) } }
+  return { request, given, ...(await explainAnswer(site, request, flags)) }
 }
 
 /** Errors that stop a server but still allow an explanation. */

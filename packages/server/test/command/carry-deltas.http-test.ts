@@ -10,7 +10,7 @@ import { availableDeltaCodings, deltaBlobsOf, parseDeltas } from '@serve-dist/st
 import { describe, expect, test } from 'vitest'
 import { makeVersion, makeVersions, script } from '../../../store/test/support/make-builds.ts'
 import { newerNode } from '../../../store/test/support/newer-node.ts'
-import { explainRequest } from '../../src/command/explain-command.ts'
+import { explainRequest, loadExplainedSite } from '../../src/command/explain-command.ts'
 import { loadSite } from '../../src/load/load-site.ts'
 import { entityTagOf } from '../../src/protocol/entity-tag.ts'
 import { offerOf, sha256Of } from '../support/publish-deltas.ts'
@@ -110,6 +110,7 @@ describe.skipIf(node === '').each(engines)('a carry with deltas, served by the %
       const plain = await ask(port, release, { accepted: 'br' })
       expect([plain.status, plain.field('Content-Encoding')]).toEqual([200, 'br'])
       expect(brotliDecompressSync(plain.body).equals(after)).toBe(true)
+      const site = await loadExplainedSite(next, { method: 'GET' })
       for (const coding of ['dcb', 'dcz']) {
         const { status, field, body } = await ask(port, release, {
           offered: before,
@@ -128,10 +129,8 @@ describe.skipIf(node === '').each(engines)('a carry with deltas, served by the %
           ['Accept-Encoding', coding] as const,
           ['Available-Dictionary', offerOf(before)] as const,
         ]
-        const { explained } = await explainRequest(`/assets/app-${release}.js`, next, {
-          method: 'GET',
-          header: headers,
-        })
+        const flags = { method: 'GET', header: headers }
+        const explained = await explainRequest(site, `/assets/app-${release}.js`, flags)
         expect(explained.representation?.coding).toBe(coding)
       }
       const other = await ask(port, release, { offered: Buffer.from('another file') })

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { explainRequest } from '../../src/command/explain-command.ts'
+import { explainRequest, loadExplainedSite } from '../../src/command/explain-command.ts'
 import type { ExplainFlags } from '../../src/command/flags.ts'
 import { explainFields } from '../../src/explain/explain-fields.ts'
 import type { ServeOptions } from '../../src/serve/serve-options.ts'
@@ -22,7 +22,6 @@ const rules = {
     { from: '/hidden.txt', to: '/404.html', status: 404, force: true },
   ],
 } as const
-const flags: ExplainFlags = { method: 'GET' }
 
 let directory: string
 let config: string
@@ -93,17 +92,14 @@ describe('explain', () => {
   test.each(ways)("predicts the server's answer, %s", async (_way, given, options) => {
     const { site = {}, ...others } = options()
     const { port } = await startServer(directory, { ...others, site: { unlisted: 'ignore', ...site } })
+    const flags = { ...given(), method: 'GET' }
+    const loaded = await loadExplainedSite(directory, flags)
     await fc.assert(
       fc.asyncProperty(asked, async ({ method, target, fields }) => {
         const sent = Object.entries(fields).flatMap(([name, value]) =>
           value === undefined ? [] : [[name, value] as const],
         )
-        const { site: loaded, explained } = await explainRequest(target, directory, {
-          ...flags,
-          ...given(),
-          method,
-          header: sent,
-        })
+        const explained = await explainRequest(loaded, target, { ...flags, method, header: sent })
         const response = await rawRequest(port, {
           method,
           target,

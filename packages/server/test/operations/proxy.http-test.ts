@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { checkFolder } from '../../src/check/check-folder.ts'
-import { explainRequest } from '../../src/command/explain-command.ts'
+import { explainRequest, loadExplainedSite } from '../../src/command/explain-command.ts'
 import { parseProxies } from '../../src/command/flag-values.ts'
 import { formatExplanation } from '../../src/explain/format-explanation.ts'
 import { buildFixture } from '../support/build-fixture.ts'
@@ -56,8 +56,9 @@ describe('the commands that inspect', () => {
   const proxy = parseProxies('/api=http://backend:3000/v1')
 
   const ask = async (path: string, method = 'POST'): Promise<string> => {
-    const { site, explained } = await explainRequest(path, directory, { method, proxy })
-    return formatExplanation(site, explained)
+    const flags = { method, proxy }
+    const site = await loadExplainedSite(directory, flags)
+    return formatExplanation(site, await explainRequest(site, path, flags))
   }
 
   test('explain names the target of a proxied path', async () => {
@@ -73,8 +74,11 @@ describe('the commands that inspect', () => {
       { 'index.html': 'page' },
       { serving: { redirects: [{ from: '/api/*', to: { env: 'SD_TEST_UNSET' }, status: 200 }] } },
     )
-    const { site, explained } = await explainRequest('/api/x', folder, { method: 'GET' })
-    expect(formatExplanation(site, explained)).toContain('forwards the request to $SD_TEST_UNSET as /api/x')
+    const flags = { method: 'GET' }
+    const site = await loadExplainedSite(folder, flags)
+    expect(formatExplanation(site, await explainRequest(site, '/api/x', flags))).toContain(
+      'forwards the request to $SD_TEST_UNSET as /api/x',
+    )
   })
 
   test('check knows proxied paths', async () => {
