@@ -28,6 +28,10 @@ const warmUp = Math.max(0.4 * seconds, 90)
 const patience = warmUp > 200 ? Number.POSITIVE_INFINITY : 20
 /** Seconds between swaps, and between stalled clients of each kind. */
 const pace = 3
+/** Seconds between valid requests. */
+const askPace = 1
+
+const mostSamples = 20
 
 /** Over TLS, the native engine is tested if both are available. */
 const cases = [
@@ -97,8 +101,10 @@ describe.skipIf(process.platform !== 'linux')(`for ${seconds} seconds of swaps a
         slopes,
       )
       console.log(samples.map(({ holdings }) => `${holdings.descriptors} ${Math.round(holdings.rss / 1e6)}`))
+      // A slow machine has fewer: a quarter must remain.
       expect(swaps).toBeGreaterThan(seconds / pace / 4)
-      expect(answers).toBeGreaterThan(seconds)
+      expect(answers).toBeGreaterThan(seconds / askPace / 4)
+      expect(samples.length).toBeGreaterThan(mostSamples / 4)
       for (const { perMinute, mean } of Object.values(slopes)) {
         // The limit for the measured time: a twentieth of the mean, and the noise of few samples.
         expect(perMinute * ((seconds - warmUp) / 60)).toBeLessThan(mean / 20 + 5)
@@ -107,7 +113,7 @@ describe.skipIf(process.platform !== 'linux')(`for ${seconds} seconds of swaps a
       command.child.kill('SIGTERM')
       expect((await command.exited).code).toBe(0)
     },
-    (seconds + 120) * 1000,
+    (seconds + 240) * 1000,
   )
 })
 
@@ -138,7 +144,7 @@ async function ask({ scheme, command: { port }, signal }: Ending): Promise<numbe
   const session =
     scheme === 'https' ? connect(`https://127.0.0.1:${port}`, { rejectUnauthorized: false }) : undefined
   const wanted = { path: 'app.js', acceptEncoding: 'identity' }
-  const count = await every(signal, 0.5, async () => {
+  const count = await every(signal, askPace, async () => {
     const got = [
       await fetchWhole({ port, scheme, agent, ...wanted }),
       await fetchWhole({ port, scheme, agent: false, ...wanted, path: 'large.bin' }),
@@ -195,15 +201,15 @@ async function runBrokenClients({ command: { port }, signal }: Ending): Promise<
   return count
 }
 
-/** Measures the process twenty times after the warm-up. */
+/** Measures the process after the warm-up. A measurement that takes long does not prolong the test. */
 async function watch({ measure }: SoakCommand): Promise<Sample[]> {
   const begun = performance.now()
   await delay(warmUp * 1000)
   const samples: Sample[] = []
-  while (samples.length < 20) {
+  const measured = seconds - warmUp
+  await every(AbortSignal.timeout(measured * 1000), measured / mostSamples, async () => {
     samples.push({ minutes: (performance.now() - begun) / 60_000, holdings: await measure() })
-    await delay(((seconds - warmUp) / 20) * 1000)
-  }
+  })
   return samples
 }
 
