@@ -19,6 +19,7 @@ const shared: TestOptions = {
   setupFiles: 'scripts/prepare-tests.mjs',
   maxWorkers: cores,
   // No test measures time: these limits only end a test that hangs.
+  expect: { poll: { timeout: 60_000, interval: 100 } },
   testTimeout: 240_000,
   hookTimeout: 240_000,
 }
@@ -63,13 +64,10 @@ function suite(name: string, include: string[], options: TestOptions = {}): Proj
 
 /** Defines a suite that uses the built packages. */
 function endToEnd(name: string, include: string[], options: TestOptions): Project {
-  // A browser may be slow on a machine that runs other programs.
-  const expect = { poll: { timeout: 15_000, interval: 100 } }
   const globalSetup = 'e2e/src/global-setup.ts'
-  const timeouts = { testTimeout: 240_000, hookTimeout: 600_000 }
   groupOrder += 1
   const sequence = { groupOrder }
-  return { test: { ...shared, ...timeouts, expect, globalSetup, sequence, ...options, name, include } }
+  return { test: { ...shared, hookTimeout: 600_000, globalSetup, sequence, ...options, name, include } }
 }
 
 const smallExamples: TestOptions = {

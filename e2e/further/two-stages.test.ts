@@ -148,7 +148,7 @@ describe('one build of examples/spa under two environments at once', () => {
           await page.goto(new URL('species', server.url).href)
           // The worker fetches from the API, too.
           await page.locator('.search').fill(`of ${stage.name}`)
-          await page.getByRole('status').filter({ hasText: '12 of 24 flowers' }).waitFor({ timeout: 10_000 })
+          await page.getByRole('status').filter({ hasText: '12 of 24 flowers' }).waitFor()
         } finally {
           await server.stop()
         }

@@ -82,7 +82,7 @@ describe.skipIf(process.platform === 'win32')('programs in documents', () => {
         sendRequest(new URL(`http://127.0.0.1:${port}${target}`), {
           headers: { ...headers, ...(code.includes('allowHosts') && { host: 'example.com' }) },
         })
-      const page = await vi.waitFor(() => ask('/', { 'accept-encoding': 'br' }), 10_000)
+      const page = await vi.waitFor(() => ask('/', { 'accept-encoding': 'br' }))
       // A browser may navigate there, too.
       const time = hasApi ? (await ask('/api/time', navigation)).body.toString() : '{"time":0}'
       expect({

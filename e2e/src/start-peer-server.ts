@@ -31,7 +31,7 @@ export async function startPeerServer(
       () => true,
       () => child.exitCode !== null,
     )
-  await vi.waitUntil(isAnswering, { timeout: 20_000 })
+  await vi.waitUntil(isAnswering)
   if (child.exitCode !== null) throw new Error(`${program} ended:\n${errors}`)
   return {
     url,

@@ -34,7 +34,7 @@ export async function visitStage(
   const { page, complaints, violations, ask, inject } = await openPolicyWatchedPage(browser)
   await page.goto(url.href)
   try {
-    await page.locator('#worker:not(:empty)').waitFor({ timeout: 10_000 })
+    await page.locator('#worker:not(:empty)').waitFor()
   } catch (error) {
     throw new Error([String(error), ...violations, ...complaints].join('\n'), { cause: error })
   }

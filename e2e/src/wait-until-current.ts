@@ -7,5 +7,5 @@ export async function waitUntilCurrent(url: URL, buildId: string): Promise<void>
   await vi.waitFor(async () => {
     const found = (await sendRequest(address)).body.toString()
     if (!found.includes(buildId)) throw new Error(`${address.href} reports ${found} instead of ${buildId}`)
-  }, 10_000)
+  })
 }

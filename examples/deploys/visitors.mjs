@@ -111,7 +111,7 @@ function tabOf(tab, origin) {
       // The first page comes from the server. Later pages are clicks inside the application.
       if (tab.url() === 'about:blank') await tab.goto(origin + page)
       else await tab.click(`nav a[href="${page}"]`)
-      await tab.waitForSelector(`main[data-page="${page}"]`, { timeout: 10_000 })
+      await tab.waitForSelector(`main[data-page="${page}"]`)
       return { loaded, shows: await tab.innerText('h1') }
     },
   }

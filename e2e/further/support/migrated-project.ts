@@ -111,7 +111,7 @@ export async function startServer(line: string, options: ServerOptions): Promise
       () => true,
       () => !program.isAlive(),
     )
-  await vi.waitUntil(hasAnswered, { timeout: 20_000 })
+  await vi.waitUntil(hasAnswered)
   if (!program.isAlive()) throw new Error(`${line} ended:\n${JSON.stringify(program.output())}`)
   return { url, stop }
 }

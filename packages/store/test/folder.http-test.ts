@@ -41,7 +41,7 @@ function start(name: string, ...args: readonly string[]): Script {
   return { child, lines: () => output.split('\n').slice(0, -1), said, ended }
 }
 
-const limits = { lifeless: 2000, patience: 500 }
+const limits = { lifeless: 60_000, patience: 500 }
 
 describe('a store in a folder', () => {
   test('loses no write of 8 concurrent processes', async () => {
@@ -112,7 +112,7 @@ describe('a store in a folder', () => {
     await expect(lockFolder(lock, async () => 'taken', limits)).rejects.toThrow(
       'process 7 on other holds the lock',
     )
-    const old = new Date(Date.now() - 3000)
+    const old = new Date(Date.now() - 70_000)
     await utimes(join(lock, '00000001'), old, old)
     expect(await lockFolder(lock, async () => 'taken', limits)).toBe('taken')
   })
@@ -126,7 +126,7 @@ describe('a store in a folder', () => {
     await expect(lockFolder(lock, async () => 'taken', limits)).rejects.toThrow(`process ${process.pid} on`)
     await writeFile(join(lock, name), own.replace(/\d+\n$/, '1\n'))
     // Only Linux reports start times. Other systems need an old heartbeat.
-    const old = new Date(Date.now() - 3000)
+    const old = new Date(Date.now() - 70_000)
     await utimes(join(lock, name), old, old)
     expect(await lockFolder(lock, async () => 'taken', limits)).toBe('taken')
   })

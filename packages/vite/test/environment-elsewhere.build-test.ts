@@ -24,7 +24,7 @@ async function visit(url: string): Promise<{ said: unknown; complaints: readonly
     if (message.type() === 'warning') warnings.push(message.text())
   })
   await page.goto(url)
-  await page.waitForFunction(() => Object(globalThis).said !== undefined, undefined, { timeout: 5000 })
+  await page.waitForFunction(() => Object(globalThis).said !== undefined)
   const said: unknown = await page.evaluate(() => Object(globalThis).said)
   return { said, complaints: [...complaints, ...warnings] }
 }

@@ -30,9 +30,7 @@ async function listenIn(url: string, count: number): Promise<Record<string, unkn
   const { page: opened, complaints } = await openPage()
   await opened.goto(url)
   await opened
-    .waitForFunction((most) => Object.keys(Object(globalThis).said ?? {}).length >= most, count, {
-      timeout: 5000,
-    })
+    .waitForFunction((most) => Object.keys(Object(globalThis).said ?? {}).length >= most, count)
     .catch(() => undefined)
   const said: unknown = await opened.evaluate(() => Object(globalThis).said)
   return { ...Object(said), ...(complaints.length > 0 && { complaints }) }

@@ -113,7 +113,7 @@ describe.skipIf(process.platform === 'win32').each(availableEngines)(
       const config = join(await temporaryDirectory(), 'rules.json')
       const writeRules = async (stage: number): Promise<void> => {
         const answer = { 'X-Stage': String(stage) }
-        const rule = { from: '/api/*', to: target.url, status: 200, force: true, timeout: '1s', answer }
+        const rule = { from: '/api/*', to: target.url, status: 200, force: true, timeout: '3s', answer }
         await writeFile(config, JSON.stringify({ redirects: [rule] }))
       }
       await writeRules(0)

@@ -150,11 +150,11 @@ test('an upgrade to another protocol is an ordinary request', async () => {
 
 test('a silent WebSocket outlives the time limit', async () => {
   const { target, sockets } = await startEcho()
-  const { port } = await serveRule(target.url, {}, { timeout: '100ms' })
+  const { port } = await serveRule(target.url, {}, { timeout: '500ms' })
   const connection = await openConnection(port)
   connection.send(formatRequest({ target: '/api/socket', fields: webSocketHandshake }))
   await connection.receive()
-  await new Promise((resolve) => setTimeout(resolve, 400))
+  await new Promise((resolve) => setTimeout(resolve, 1500))
   sockets[0]?.write('still here')
   expect(await received(connection.socket)).toBe('still here')
   connection.socket.destroy()
@@ -182,7 +182,7 @@ test('the close of the target reaches the client, and the other way round', asyn
 
 test('a stop closes it after the grace period', async () => {
   const { target } = await startEcho()
-  const server = await serveRule(target.url, { gracePeriod: 200 })
+  const server = await serveRule(target.url, { gracePeriod: 1000 })
   const connection = await openConnection(server.port)
   connection.send(formatRequest({ target: '/api/socket', fields: webSocketHandshake }))
   await connection.receive()

@@ -146,7 +146,7 @@ describe('a module whose top-level await never ends', () => {
       const directory = await writeFixture({ 'entry.mjs': `${more};${never}` })
       const args = [build, '--port', '0', '--ssr', 'entry.mjs', ...flags]
       const command = spawnCommand(args, { cwd: directory })
-      await vi.waitUntil(() => command.complaints() !== '', { timeout: 15_000 })
+      await vi.waitUntil(() => command.complaints() !== '')
       command.child.kill('SIGTERM')
       const { code, stderr } = await command.exited
       expect([code, stderr]).toEqual([

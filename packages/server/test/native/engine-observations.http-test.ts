@@ -231,7 +231,7 @@ describe.skipIf(typeof loadEngine() === 'string')('with the native engine', () =
       noteDrop() {},
       engine,
     }
-    const limits = { ...connectionLimits, headersTimeout: 100 }
+    const limits = { ...connectionLimits, headersTimeout: 500 }
     const options = { takesUploads: false, watcher, limits }
     const transport = createEngineTransport(() => {}, options, { binding, threads: 1 })
     onTestFinished(async () => await transport.drain(0))

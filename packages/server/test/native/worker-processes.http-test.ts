@@ -136,7 +136,7 @@ describe.skipIf(process.platform !== 'linux' || typeof loadEngine() === 'string'
         await ask(port, '/')
       }
       // On a busy machine, the busy worker may accept some of these connections first.
-      await vi.waitUntil(() => answers.length > 15, 15_000)
+      await vi.waitUntil(() => answers.length > 15)
       expect(new Set(answers)).toEqual(new Set([other]))
       await writeFile(join(folder, 'go'), '')
       expect(await rendered).toBe(slow)
@@ -187,7 +187,7 @@ describe.skipIf(process.platform !== 'linux' || typeof loadEngine() === 'string'
       await Promise.all([writeFile(cert, odd.cert), writeFile(key, odd.key)])
       const [worker = 0] = await readChildProcessIds(command.child.pid)
       process.kill(worker, 'SIGKILL')
-      await vi.waitUntil(() => command.complaints().includes('SD_ENGINE_UNAVAILABLE'), 10_000)
+      await vi.waitUntil(() => command.complaints().includes('SD_ENGINE_UNAVAILABLE'))
       expect(command.complaints()).toMatch(
         /SD_ENGINE_UNAVAILABLE: a new worker cannot use the native engine of this server: it cannot use the certificate: .+\. Fix this, or restart the server /,
       )

@@ -100,7 +100,7 @@ describe.skipIf(process.platform !== 'linux')('--ops with --workers', () => {
     await vi.waitFor(async () => expect((await metricsOf(opsPort)).get(key)).toBe(20))
     const { socket } = await openConnection(port)
     socket.write(formatRequest({ target: '/stuck' }))
-    await vi.waitUntil(() => existsSync(sign), 10_000)
+    await vi.waitUntil(() => existsSync(sign))
     const metrics = await metricsOf(opsPort)
     expect([
       metrics.get(key),

@@ -81,7 +81,7 @@ const replacing: readonly Way[] = [
       }
       await place(manifestPath)
       await place('index.html')
-      await vi.waitUntil(() => complaints().includes('reload refused'), 15_000)
+      await vi.waitUntil(() => complaints().includes('reload refused'))
       await place(film)
     },
   ],
@@ -239,7 +239,7 @@ describe.skipIf(process.platform !== 'linux')('a streamed file', () => {
     const reload = async (times: number): Promise<number> => {
       const before = await readBytes()
       child.kill('SIGHUP')
-      await vi.waitFor(() => expect(complaints().match(/serv(ing|ed)\b.*\n/g)).toHaveLength(times), 10_000)
+      await vi.waitFor(() => expect(complaints().match(/serv(ing|ed)\b.*\n/g)).toHaveLength(times))
       return (await readBytes()) - before
     }
     await writeFile(join(dist, 'index.html'), 'page 3')

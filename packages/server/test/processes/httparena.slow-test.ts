@@ -180,7 +180,7 @@ describe.each(engines)('deploy/httparena over the engine %s', (engine) => {
 
   test('stops at a signal', async () => {
     expect(await stop()).toBe(0)
-  }, 20_000)
+  })
 })
 
 function isText(name: string): boolean {

@@ -144,7 +144,7 @@ async function startHanging(): Promise<RunningCommand & { readonly path: string 
   const command = spawnCommand([directory, '--socket', path, '--workers', '2', '--ssr', module], {
     env: { SERVE_DIST_ENGINE: 'native' },
   })
-  await vi.waitUntil(() => existsSync(path), 10_000)
+  await vi.waitUntil(() => existsSync(path))
   return { ...command, path }
 }
 

@@ -19,7 +19,7 @@ import { twoProcessFlags } from '../support/two-process-flags.ts'
 
 const large = Buffer.alloc(16 * 1024 * 1024, 'abcdefg')
 /** Starting Node is slow on a busy machine. */
-const patience = { timeout: 20_000, interval: 100 }
+const patience = { timeout: 60_000, interval: 100 }
 const isHashed = (path: string): boolean => path.startsWith('assets/')
 const two = ['--port', '0', '--workers', '2']
 let processes: readonly string[]
@@ -241,7 +241,7 @@ describe.skipIf(process.platform !== 'linux')('--workers', () => {
           ),
         )
         return new Set(connections.values()).size === pids
-      }, 10_000)
+      })
     }
     await openUntil(2)
     const [victim = 0, survivor = 0] = before
@@ -299,7 +299,7 @@ describe.skipIf(process.platform !== 'linux')('--workers', () => {
         const response = await rawRequest(port).catch(() => undefined)
         return response?.status === 200
       },
-      { timeout: 10_000 },
+      { timeout: 60_000 },
     )
     expect(await stop(command)).toBe(0)
   })
@@ -365,7 +365,7 @@ describe.skipIf(process.platform !== 'linux')('--workers', () => {
     const { socket } = await openConnection(port)
     socket.write(formatRequest({ target: '/stuck' }))
     // Otherwise this worker might accept the next connection before it reads this request.
-    await vi.waitUntil(() => existsSync(sign), 10_000)
+    await vi.waitUntil(() => existsSync(sign))
     // The other worker answers later requests.
     await rawRequest(port)
     expect(await stop(command)).toBe(0)
@@ -382,7 +382,7 @@ describe.skipIf(process.platform !== 'linux')('--workers', () => {
     await writeFile(join(folder, 'index.html'), 'newer')
     await spawnCommand(['compress', folder]).exited
     command.child.kill('SIGHUP')
-    await vi.waitUntil(() => command.complaints() !== '', 10_000)
+    await vi.waitUntil(() => command.complaints() !== '')
     expect(command.complaints()).toMatch(/^serve-dist: now serving build \w+ \(was \w+\)\n$/)
     expect(await Promise.all(idle.map((connection) => ask(connection, '/')))).toEqual(idle.map(() => 'newer'))
     for (const { socket } of idle) socket.destroy()
@@ -398,7 +398,7 @@ describe.skipIf(process.platform !== 'linux')('--workers', () => {
     await Promise.all(idle.map((connection) => ask(connection, '/')))
     await replaceBuildIn(folder, { 'index.html': '2', 'assets/a-2.js': 'two' }, { isHashed })
     command.child.kill('SIGHUP')
-    await vi.waitUntil(() => command.complaints() !== '', 10_000)
+    await vi.waitUntil(() => command.complaints() !== '')
     expect(command.complaints()).toMatch(/ \(was \w+\), with 1 hashed file of 1 earlier build\n$/)
     const asked = idle.map((connection) => ask(connection, '/assets/a-1.js'))
     expect(new Set(await Promise.all(asked))).toEqual(new Set(['one']))
@@ -421,13 +421,13 @@ describe.skipIf(process.platform !== 'linux')('--workers', () => {
       await writeFile(ill, worker)
       const before = command.complaints().length
       command.child.kill('SIGHUP')
-      await vi.waitUntil(() => command.complaints().length > before, 10_000)
+      await vi.waitUntil(() => command.complaints().length > before)
       expect(command.complaints().slice(before)).toMatch(/^serve-dist: reload refused.*\n.*bad disk/s)
       expect(new Set(await pages())).toEqual(new Set(['page']))
     }
     await writeFile(ill, '')
     command.child.kill('SIGHUP')
-    await vi.waitUntil(() => command.complaints().includes('now serving build'), 10_000)
+    await vi.waitUntil(() => command.complaints().includes('now serving build'))
     expect(new Set(await pages())).toEqual(new Set(['newer']))
     expect(await stop(command)).toBe(0)
   })
@@ -439,11 +439,11 @@ describe.skipIf(process.platform !== 'linux')('--workers', () => {
     await spawnCommand(['compress', folder]).exited
     await writeFile(ill, '1')
     process.kill(victim, 'SIGKILL')
-    await vi.waitUntil(() => command.complaints().includes('bad disk'), 10_000)
+    await vi.waitUntil(() => command.complaints().includes('bad disk'))
     expect(command.complaints()).toMatch(/all workers load it\nserve-dist: reload refused/)
     expect(new Set(await pages())).toEqual(new Set(['page']))
     await writeFile(ill, '')
-    await vi.waitFor(async () => expect(new Set(await pages())).toEqual(new Set(['newer'])), 10_000)
+    await vi.waitFor(async () => expect(new Set(await pages())).toEqual(new Set(['newer'])))
     const workers = await readChildProcessIds(command.child.pid)
     expect([workers[0], workers.length]).toEqual([survivor, 2])
     expect(await stop(command)).toBe(0)
@@ -463,11 +463,11 @@ describe.skipIf(process.platform !== 'linux')('--workers', () => {
       // The worker of this connection is killed.
     })
     socket.write(formatRequest({ target: '/stuck' }))
-    await vi.waitUntil(() => existsSync(sign) && readFileSync(sign, 'utf8') !== '', 10_000)
+    await vi.waitUntil(() => existsSync(sign) && readFileSync(sign, 'utf8') !== '')
     await writeFile(join(folder, 'index.html'), 'newer')
     await spawnCommand(['compress', folder]).exited
     command.child.kill('SIGHUP')
-    await vi.waitUntil(() => command.complaints().includes('now serving build'), 15_000)
+    await vi.waitUntil(() => command.complaints().includes('now serving build'))
     const stuck = Number(readFileSync(sign, 'utf8'))
     expect(command.complaints()).toContain(`worker ${stuck} is stuck`)
     expect((await rawRequest(port)).body.toString()).toBe('newer')
@@ -504,9 +504,9 @@ describe.skipIf(process.platform !== 'linux')('--workers', () => {
     await spawnCommand(['compress', folder]).exited
     await writeFile(victims, String(first))
     command.child.kill('SIGHUP')
-    await vi.waitUntil(() => command.complaints().includes('refused'), 10_000)
+    await vi.waitUntil(() => command.complaints().includes('refused'))
     expect(command.complaints()).toMatch(/reload refused.*\n.*no worker is running/)
-    await vi.waitFor(async () => expect((await rawRequest(port)).body.toString()).toBe('newer'), 10_000)
+    await vi.waitFor(async () => expect((await rawRequest(port)).body.toString()).toBe('newer'))
     expect(await stop(command)).toBe(0)
   })
 

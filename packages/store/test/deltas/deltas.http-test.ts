@@ -71,8 +71,6 @@ describe.skipIf(node === '')('the delta codec', () => {
       const { stdout } = await run(newerNode(name) ?? '', [program, String(seed)])
       expect(stdout.trim()).toBe(codings)
     },
-    // Files of 8 MiB.
-    60_000,
   )
 })
 
@@ -165,7 +163,7 @@ describe.skipIf(node === '')('a delta', () => {
     const summary = await publishWith(node, { directory: later.directory, where }, { deltaBudget: 700 })
     expect(summary.deltas).toMatchObject({ made: 0, tooLarge: 0, leftOut: 1 })
     expect(summary.warnings).toEqual([])
-  }, 30_000)
+  })
 
   test('uses only zstd if the Node.js version supports only zstd', async () => {
     const { store, where } = await storeOf(first)

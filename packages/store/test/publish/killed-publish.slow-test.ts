@@ -104,6 +104,8 @@ describe.skipIf(process.platform === 'win32')(`a killed publish (SERVE_DIST_SEED
       console.log(`${backend.name}, ${points} points:`, outcomes)
       expect(Object.keys(outcomes)).toEqual(expect.arrayContaining(['before the swap', 'while deleting']))
     },
+    // A busy machine needs minutes.
+    1_200_000,
   )
 
   test('may hold the lock of a folder', async () => {

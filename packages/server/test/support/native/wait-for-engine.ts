@@ -20,7 +20,7 @@ export async function waitForEngine(port: number, request: RawRequest): Promise<
     expect(requests).toBe(before)
   }
   try {
-    await vi.waitFor(answerWithoutNode, { timeout: 10_000 })
+    await vi.waitFor(answerWithoutNode)
   } finally {
     unsubscribe('http.server.request.start', count)
   }
