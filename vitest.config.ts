@@ -19,7 +19,7 @@ const shared: TestOptions = {
   setupFiles: 'scripts/prepare-tests.mjs',
   maxWorkers: cores,
   // No test measures time: these limits only end a test that hangs.
-  expect: { poll: { timeout: 60_000, interval: 100 } },
+  expect: { poll: { timeout: 15_000, interval: 100 } },
   testTimeout: 240_000,
   hookTimeout: 240_000,
 }

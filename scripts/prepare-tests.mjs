@@ -8,5 +8,5 @@ configureGlobal({ seed: Number(process.env['SERVE_DIST_SEED']) })
 
 // Vitest's default of one second is short for busy machines.
 const { waitFor, waitUntil } = vi
-vi.waitFor = (callback, options = 60_000) => waitFor(callback, options)
-vi.waitUntil = (callback, options = 60_000) => waitUntil(callback, options)
+vi.waitFor = (callback, options = 15_000) => waitFor(callback, options)
+vi.waitUntil = (callback, options = 15_000) => waitUntil(callback, options)

@@ -107,7 +107,7 @@ async function expectServiceWorker({ command, folder }: FrameworkProject): Promi
   try {
     const { page, complaints } = await openPage(browser)
     await page.goto(server.url.href, { waitUntil: 'networkidle' })
-    await page.waitForFunction(isWorkerActive, undefined, { timeout: 60_000 })
+    await page.waitForFunction(isWorkerActive, undefined, { timeout: 20_000 })
     expect(complaints).toEqual([])
   } finally {
     await browser.close()

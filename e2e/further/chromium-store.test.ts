@@ -124,7 +124,7 @@ describe.skipIf(chromiumPath === undefined)('a Chromium tab with a store of buil
           expect(await openAllRoutes(after)).toEqual(shownBy(await after.version()))
           expect([after.loads(), after.wrongAnswers]).toEqual([1, []])
         },
-        { timeout: 60_000, interval: 1000 },
+        { timeout: 20_000, interval: 1000 },
       )
       await Promise.all(replicas.map(({ url }) => waitUntilCurrent(url, id)))
     }

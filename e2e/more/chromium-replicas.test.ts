@@ -71,7 +71,7 @@ describe.runIf(s3 !== undefined && chromiumPath !== undefined)('two replicas of 
         expect(await openAllRoutes(fresh)).toEqual(shownBy(2))
         expect([fresh.loads(), fresh.wrongAnswers]).toEqual([1, []])
       },
-      { timeout: 60_000, interval: 1000 },
+      { timeout: 20_000, interval: 1000 },
     )
   })
 })

@@ -92,7 +92,7 @@ async function waitUntilOffered(page: Page, base: URL, { file, destinations }: D
       const headers = await (await answered).request().allHeaders()
       if (headers['available-dictionary'] === undefined) throw new Error(`${file.path} is not offered`)
     },
-    { timeout: 60_000, interval: 100 },
+    { timeout: 10_000, interval: 100 },
   )
 }
 

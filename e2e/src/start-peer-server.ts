@@ -31,7 +31,7 @@ export async function startPeerServer(
       () => true,
       () => child.exitCode !== null,
     )
-  await vi.waitUntil(isAnswering)
+  await vi.waitUntil(isAnswering, 60_000)
   if (child.exitCode !== null) throw new Error(`${program} ended:\n${errors}`)
   return {
     url,

@@ -111,7 +111,7 @@ export async function startServer(line: string, options: ServerOptions): Promise
       () => true,
       () => !program.isAlive(),
     )
-  await vi.waitUntil(hasAnswered)
+  await vi.waitUntil(hasAnswered, 60_000)
   if (!program.isAlive()) throw new Error(`${line} ended:\n${JSON.stringify(program.output())}`)
   return { url, stop }
 }

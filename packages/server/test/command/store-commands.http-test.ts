@@ -154,7 +154,7 @@ describe('serve-dist publish', () => {
     const blobs = join(store, 'blobs')
     const before = (await readdir(blobs)).length
     const command = spawnCommand(['publish', folder, '--store', store])
-    await vi.waitUntil(async () => (await readdir(blobs)).length > before, { timeout: 60_000, interval: 1 })
+    await vi.waitUntil(async () => (await readdir(blobs)).length > before, { timeout: 10_000, interval: 1 })
     command.child.kill(signal)
     const { stdout, stderr, ...end } = await command.exited
     expect({ stdout, stderr, code: end.code }).toEqual({

@@ -87,7 +87,7 @@ describe.skipIf(process.platform !== 'linux')(`a proxy with ${clients} clients`,
         }
         while (sockets.length < clients) {
           for (let count = 0; count < 100; count += 1) openOne()
-          await vi.waitUntil(() => accepted.length === sockets.length, { timeout: 60_000, interval: 5 })
+          await vi.waitUntil(() => accepted.length === sockets.length, { timeout: 30_000, interval: 5 })
         }
         if (answer !== '') await vi.waitUntil(() => answered === clients, { timeout: 30_000 })
         const quiet = await measure()
@@ -100,7 +100,7 @@ describe.skipIf(process.platform !== 'linux')(`a proxy with ${clients} clients`,
             const [last = 0, previous = 0] = samples.toReversed()
             expect(Math.abs(last - previous)).toBeLessThan(megabyte)
           },
-          { timeout: 60_000, interval: 500 },
+          { timeout: 30_000, interval: 500 },
         )
         const page = await rawRequest(port, { target: '/' })
         expect(page.status).toBe(200)
@@ -114,7 +114,7 @@ describe.skipIf(process.platform !== 'linux')(`a proxy with ${clients} clients`,
             expect(holdings.heap - before.heap).toBeLessThan(10 * megabyte)
             return holdings
           },
-          { timeout: 60_000, interval: 500 },
+          { timeout: 30_000, interval: 500 },
         )
         return { quiet: cost(quiet.rss), full: cost(Math.max(...samples)), after: cost(after.rss) }
       }

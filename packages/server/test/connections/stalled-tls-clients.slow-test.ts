@@ -66,7 +66,7 @@ describe.skipIf(process.platform !== 'linux')('the command, over TLS', () => {
     const before = await measure()
     const sockets = await openMany(1000, () => open(port))
     await vi.waitFor(async () => expect((await measure()).sockets).toBe(1000), {
-      timeout: 60_000,
+      timeout: 30_000,
       interval: 500,
     })
     expect((await http2Request(port)).status).toBe(200)

@@ -26,7 +26,7 @@ const environment: RuntimeEnvironment = {
 }
 const files = { 'index.html': 'page', [environment.path]: 'export default {}' }
 /** Starting Node is slow on a busy machine. */
-const patience = { timeout: 60_000, interval: 100 }
+const patience = { timeout: 20_000, interval: 100 }
 const alone = ['--port', '0']
 const two = [...alone, '--workers', '2']
 

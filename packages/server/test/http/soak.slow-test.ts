@@ -76,6 +76,6 @@ async function settled(measure: () => Promise<Holdings>): Promise<Holdings> {
       expect(holdings.sockets).toBe(0)
       return holdings
     },
-    { timeout: 60_000, interval: 200 },
+    { timeout: 10_000, interval: 200 },
   )
 }

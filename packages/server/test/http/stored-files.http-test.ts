@@ -255,7 +255,7 @@ describe('a file that is kept open', () => {
       expect(listOpenFilesIn(file).length).toBeLessThanOrEqual(2)
       socket.destroy()
       await server.close()
-      await vi.waitFor(() => expect(listOpenFilesIn(file)).toEqual([]))
+      await vi.waitFor(() => expect(listOpenFilesIn(file)).toEqual([]), { timeout: 10_000 })
     },
   )
 })
@@ -357,7 +357,7 @@ describe('a reader of a streamed file', () => {
       if (index % 2 === 0) socket.destroy()
       else socket.resetAndDestroy()
     }
-    await vi.waitFor(() => expect(listOpenFilesIn(file)).toEqual([]))
+    await vi.waitFor(() => expect(listOpenFilesIn(file)).toEqual([]), { timeout: 10_000 })
   })
 
   test.skipIf(process.platform !== 'linux')(
@@ -372,7 +372,7 @@ describe('a reader of a streamed file', () => {
       }
       const response = await rawRequest(server.port, { target: '/large.bin' })
       expect(response.status).toBe(200)
-      await vi.waitFor(() => expect(listOpenFilesIn(file)).toEqual([]))
+      await vi.waitFor(() => expect(listOpenFilesIn(file)).toEqual([]), { timeout: 10_000 })
     },
   )
 
@@ -381,12 +381,12 @@ describe('a reader of a streamed file', () => {
     const socket = connect({ port: server.port, host: '127.0.0.1' })
     socket.pause()
     socket.write(formatRequest({ target: '/large.bin' }).repeat(200))
-    await vi.waitFor(() => expect(listOpenFilesIn(file)).toHaveLength(1))
+    await vi.waitFor(() => expect(listOpenFilesIn(file)).toHaveLength(1), { timeout: 10_000 })
     const response = await rawRequest(server.port, { target: '/large.bin' })
     expect(response.status).toBe(200)
     expect(listOpenFilesIn(file)).toHaveLength(1)
     socket.destroy()
-    await vi.waitFor(() => expect(listOpenFilesIn(file)).toEqual([]))
+    await vi.waitFor(() => expect(listOpenFilesIn(file)).toEqual([]), { timeout: 10_000 })
   })
 
   test('that stalls uses a limited amount of memory', async () => {

@@ -72,7 +72,7 @@ async function start(directory: string): Promise<StartedServer> {
 }
 
 async function expectOneCopy(): Promise<void> {
-  await vi.waitFor(() => expect(listBodyCopies(copiedBytes)).toHaveLength(1))
+  await vi.waitFor(() => expect(listBodyCopies(copiedBytes)).toHaveLength(1), { timeout: 10_000 })
 }
 
 async function ask(connection: Connection, request: RawRequest): Promise<RawResponse> {
@@ -287,7 +287,7 @@ describe.skipIf(process.platform !== 'linux' || typeof loadEngine() === 'string'
         expect(holdings.descriptors).toBeGreaterThanOrEqual(before.descriptors + readers.length)
         return holdings
       },
-      { timeout: 60_000, interval: 500 },
+      { timeout: 30_000, interval: 500 },
     )
     expect(await findWrongBodies(port)).toEqual([])
     const later = await command.measure()
@@ -296,7 +296,7 @@ describe.skipIf(process.platform !== 'linux' || typeof loadEngine() === 'string'
     expect(cost).toBeLessThan(20 * megabyte)
     await vi.waitFor(
       async () => expect((await command.measure()).descriptors).toBeLessThanOrEqual(before.descriptors),
-      { timeout: 60_000, interval: 500 },
+      { timeout: 30_000, interval: 500 },
     )
   })
 })

@@ -92,7 +92,7 @@ describe.skipIf(process.platform !== 'linux')('without free descriptors', () => 
     expect(others.filter(({ socket }) => socket.readableEnded || socket.destroyed)).toHaveLength(0)
     for (const { socket } of others) socket.destroy()
     // On a busy machine, the server closes its ends late. Both connections and their sockets to Node stay open.
-    await vi.waitUntil(async () => (await openDescriptors()) <= before + 4)
+    await vi.waitUntil(async () => (await openDescriptors()) <= before + 4, 15_000)
     expect((await rawRequest(port, {})).status).toBe(200)
     expect((await rawRequest(port, { target: '/none.js' })).status).toBe(404)
     expect([await statusOf(relayed, '/none.js'), await statusOf(files, '/none.js')]).toEqual([404, 404])

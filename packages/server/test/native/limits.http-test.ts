@@ -232,7 +232,7 @@ describe.skipIf(process.platform !== 'linux')('a client that', () => {
     socket.write(sent)
     await once(socket, 'readable')
     await vi.waitFor(async () => expect(await isOpenOnServer(engine, socket)).toBe(false), {
-      timeout: 60_000,
+      timeout: 20_000,
       interval: 100,
     })
     socket.destroy()

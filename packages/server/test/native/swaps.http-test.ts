@@ -125,7 +125,7 @@ describe.skipIf(typeof loadEngine() === 'string')('swaps under load', () => {
       served = build
     }
     // On a slow machine, the swaps may end before so many requests.
-    await vi.waitUntil(() => counts.whole > 2000 && counts.notModified > 50)
+    await vi.waitUntil(() => counts.whole > 2000 && counts.notModified > 50, 60_000)
     over.abort()
     await working
     console.log(`${swaps} swaps under ${JSON.stringify(counts)}`)

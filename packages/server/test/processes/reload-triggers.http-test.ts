@@ -37,7 +37,7 @@ async function stop({ command: { child, exited } }: Served): Promise<number | nu
   return (await exited).code
 }
 
-const patience = { timeout: 60_000 }
+const patience = { timeout: 10_000 }
 
 describe.skipIf(process.platform === 'win32')('SIGHUP', () => {
   test('does not end the process if stderr has no reader, nor during a stop', async () => {

@@ -33,7 +33,7 @@ describe.skipIf(process.platform !== 'linux')('a server under full load', () => 
       command.child.kill('SIGHUP')
       await vi.waitFor(
         () => expect(command.complaints()).toContain(`now serving build ${shortId(buildId)}`),
-        { timeout: 60_000, interval: 5 },
+        { timeout: 30_000, interval: 5 },
       )
       clients.noteServed(builds.newest())
     }
@@ -69,7 +69,7 @@ describe.skipIf(process.platform !== 'linux')('a server under full load', () => 
       await Promise.all(
         servers.map(async ({ command, clients }) => {
           await vi.waitFor(() => expect(command.complaints()).toContain(line), {
-            timeout: 60_000,
+            timeout: 30_000,
             interval: 5,
           })
           clients.noteServed(builds.newest())
@@ -91,7 +91,7 @@ describe.skipIf(process.platform !== 'linux')('a server under full load', () => 
           expect(holdings.descriptors).toBeLessThanOrEqual(before.descriptors)
           return holdings
         },
-        { timeout: 60_000, interval: 200 },
+        { timeout: 10_000, interval: 200 },
       )
       console.log(`${how}: ${JSON.stringify({ before, after })}`)
       // Half the memory of one more build.

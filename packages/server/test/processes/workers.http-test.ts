@@ -19,7 +19,7 @@ import { twoProcessFlags } from '../support/two-process-flags.ts'
 
 const large = Buffer.alloc(16 * 1024 * 1024, 'abcdefg')
 /** Starting Node is slow on a busy machine. */
-const patience = { timeout: 60_000, interval: 100 }
+const patience = { timeout: 20_000, interval: 100 }
 const isHashed = (path: string): boolean => path.startsWith('assets/')
 const two = ['--port', '0', '--workers', '2']
 let processes: readonly string[]
@@ -299,7 +299,7 @@ describe.skipIf(process.platform !== 'linux')('--workers', () => {
         const response = await rawRequest(port).catch(() => undefined)
         return response?.status === 200
       },
-      { timeout: 60_000 },
+      { timeout: 10_000 },
     )
     expect(await stop(command)).toBe(0)
   })

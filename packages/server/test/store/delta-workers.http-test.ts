@@ -13,7 +13,7 @@ import { testedEngine } from '../support/tested-engine.ts'
 import { twoProcessFlags } from '../support/two-process-flags.ts'
 
 /** Starting Node is slow on a busy machine. */
-const patience = { timeout: 60_000, interval: 50 }
+const patience = { timeout: 20_000, interval: 50 }
 const [first = '', second = '', third = ''] = ['one', 'two', 'three'].map((seed) =>
   compressibleText(4000, seed),
 )

@@ -104,7 +104,7 @@ describe.skipIf(process.platform !== 'linux')('publish and rollback under full l
         const id = await change()
         await vi.waitFor(
           () => expect(command.complaints().slice(said)).toContain(`now serving build ${shortId(id)}`),
-          { timeout: 60_000, interval: 5 },
+          { timeout: 30_000, interval: 5 },
         )
         clients.noteServed(1)
       }
@@ -128,7 +128,7 @@ describe.skipIf(process.platform !== 'linux')('publish and rollback under full l
     )
     for (let turn = 0; turn < 2 * turns; turn += 1) {
       const id = await change()
-      await vi.waitFor(() => expect(live.current.buildId).toBe(id), { timeout: 60_000, interval: 5 })
+      await vi.waitFor(() => expect(live.current.buildId).toBe(id), { timeout: 30_000, interval: 5 })
       for (const { clients } of started) clients.noteServed(1)
     }
     for (const { how, clients } of started) await finish(how, clients, 5)

@@ -11,7 +11,7 @@ import { type RunningCommand, spawnCommand } from '../support/spawn-command.ts'
 import { endCommand } from '../support/stop-command.ts'
 import { makeStore, type StoreFixture } from '../support/start-from-store.ts'
 
-const patience = { timeout: 60_000, interval: 50 }
+const patience = { timeout: 20_000, interval: 50 }
 const stages = ['test', 'live'] as const
 const originOf = (stage: string): string => `https://api.${stage}.example`
 

@@ -42,7 +42,7 @@ describe.runIf(faulty !== undefined)('while a store in S3 does not respond', () 
   function stall(isStalled: (seen: SeenRequest) => boolean): Promise<unknown> {
     proxy.fail((seen) => ({ stalls: isStalled(seen) }))
     const before = proxy.seen.length
-    return vi.waitUntil(() => proxy.seen.slice(before).some(isStalled), { timeout: 60_000, interval: 5 })
+    return vi.waitUntil(() => proxy.seen.slice(before).some(isStalled), { timeout: 15_000, interval: 5 })
   }
   async function stopped(
     words: readonly string[],

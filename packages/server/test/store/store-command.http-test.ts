@@ -68,7 +68,7 @@ describe('serve-dist --store', () => {
       const command = spawnCommand(words)
       await vi.waitFor(async () => expect(await countBlobs()).toBeGreaterThan(least), {
         interval: 1,
-        timeout: 60_000,
+        timeout: 15_000,
       })
       command.child.kill('SIGKILL')
       await command.exited

@@ -22,7 +22,7 @@ const faulty = await startFaultyS3()
 afterEach(() => void vi.unstubAllEnvs())
 
 /** Starting Node is slow on a busy machine. */
-const patience = { timeout: 60_000, interval: 50 }
+const patience = { timeout: 20_000, interval: 50 }
 const large = Buffer.alloc(300_000, 'abcdefg')
 const first = { 'index.html': 'first', 'assets/large-1.bin': large }
 const second = { 'index.html': 'second', 'assets/entry-2.js': 'second()' }

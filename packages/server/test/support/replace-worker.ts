@@ -15,6 +15,6 @@ export async function replaceWorker(primary: number | undefined, opsPort?: numbe
       const { body } = await rawRequest(opsPort, { target: '/metrics' })
       expect(body.toString()).toContain(`serve_dist_workers{state="answering"} ${before.length}\n`)
     },
-    { timeout: 60_000, interval: 100 },
+    { timeout: 20_000, interval: 100 },
   )
 }

@@ -242,7 +242,7 @@ describe.each(answerers)('a session of HTTP/2 with responses %s is closed', (ans
     connection.socket.pause()
     connection.request(1, { ':path': '/large.bin' })
     await vi.waitFor(async () => expect(await openConnections()).toBe(1))
-    await vi.waitFor(async () => expect(await openConnections()).toBe(0))
+    await vi.waitFor(async () => expect(await openConnections()).toBe(0), 10_000)
   })
 })
 
@@ -434,7 +434,7 @@ describe('a connection is closed', () => {
     connection.socket.pause()
     connection.send(formatRequest({ target: '/large.bin' }))
     await vi.waitFor(async () => expect(await openConnections()).toBe(1))
-    await vi.waitFor(async () => expect(await openConnections()).toBe(0))
+    await vi.waitFor(async () => expect(await openConnections()).toBe(0), 10_000)
     connection.socket.destroy()
   })
 

@@ -300,7 +300,7 @@ describe('a response of an application over HTTP/2', () => {
       await vi.waitFor(() => {
         const ended = of(frameTypes.data).filter(({ flags }) => (flags & endStream) > 0)
         expect(ended.length + of(frameTypes.resetStream).length).toBe(30)
-      })
+      }, 60_000)
       expect(of(frameTypes.resetStream).map(({ stream }) => stream)).toEqual([])
       expect(of(frameTypes.data).reduce((sum, { payload }) => sum + payload.length, 0)).toBe(30 * 100_000)
     },

@@ -59,7 +59,7 @@ describe('serve-dist --tls-cert', () => {
         const shown = await Promise.all([1, 2, 3, 4].map(() => readPeerCertificate(port)))
         expect(shown.every((certificate) => certificate === expected)).toBe(true)
       },
-      { timeout: 60_000, interval: 200 },
+      { timeout: 15_000, interval: 200 },
     )
     child.kill('SIGTERM')
     expect((await exited).code).toBe(0)
