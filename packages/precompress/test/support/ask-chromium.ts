@@ -63,6 +63,8 @@ export async function startChromium(): Promise<Chromium> {
       const styles = await page.evaluate(countStyles)
       // Browsers report violations in separate tasks.
       await page.evaluate(() => new Promise((resolve) => requestIdleCallback(resolve)))
+      // A sandboxed frame has its own process. Its console lines arrive before this answer.
+      await Promise.all(page.frames().map((frame) => frame.evaluate(() => undefined)))
       return { ...readLines(lines), styles }
     },
     close: async () => {
