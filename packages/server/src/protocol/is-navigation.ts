@@ -1,6 +1,8 @@
 import type { RequestFields } from './request-fields.ts'
 
-const refused = /^q=0(?:\.0{0,3})?$/
+const html = /(?:^|,)\s*text\/html\s*(?:;([^,]*))?(?=,|$)/g
+const anyType = /(?:^|,)\s*\*\/\*\s*(?:;([^,]*))?(?=,|$)/g
+const refused = /(?:^|;)\s*q=0(?:\.0{0,3})?\s*(?:;|$)/
 
 /**
  * Returns whether a client requests a page to show: `Sec-Fetch-Mode: navigate`, or without that field an
@@ -14,16 +16,13 @@ export function isNavigation({ method, secFetchMode, accept }: RequestFields, pa
   if (secFetchMode !== undefined) return secFetchMode.toLowerCase() === 'navigate'
   const hasDot = path.lastIndexOf('.') > path.lastIndexOf('/')
   if (accept === undefined) return !hasDot
-  return accepts(accept, 'text/html') ?? (!hasDot && accepts(accept, '*/*') === true)
+  const accepted = accept.toLowerCase()
+  return accepts(accepted, html) ?? (!hasDot && accepts(accepted, anyType) === true)
 }
 
 /** Returns whether `Accept` gives a media range a weight above zero, or `undefined` if it does not name it (RFC 9110 §12.5.1). */
-function accepts(accept: string, range: string): boolean | undefined {
-  const named = accept
-    .toLowerCase()
-    .split(',')
-    .map((member) => member.split(';').map((part) => part.trim()))
-    .filter(([type]) => type === range)
-  if (named.length === 0) return undefined
-  return named.some((parts) => !parts.some((part) => refused.test(part)))
+function accepts(accept: string, range: RegExp): boolean | undefined {
+  const parameters = Array.from(accept.matchAll(range), ([, text = '']) => text)
+  if (parameters.length === 0) return undefined
+  return parameters.some((text) => !refused.test(text))
 }

@@ -110,8 +110,8 @@ describe('matchRedirect', () => {
       ...['/:a-:b-:c-:d.html', '/:a:b:c:d/x', '/*', '/:a/*'].map((from) => ({ from, to: '/:a/:splat/:b' })),
     )
     for (const path of hostileTexts(['-', 'a', '/', 'a-', '%2F'], ['/', '/-'], ['', '.htm', '/x'])) {
-      const matchEach = (): unknown => rules.map((rule) => matchRedirect([rule], path))
-      expect(millisecondsOf(matchEach)).toBeLessThan(linearTimeLimit)
+      for (const rule of rules)
+        expect(millisecondsOf(() => matchRedirect([rule], path))).toBeLessThan(linearTimeLimit)
     }
   })
 
